@@ -1,10 +1,10 @@
-import { createAgent, createRunner, defineTool, type Runner } from "keelson";
+import { createAgent, createRunner, defineTool, type SingleRunner } from "keelson";
 import type { Overlay } from "keelson/environment";
 import type { SqliteEventLog } from "keelson/state";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 
 /** A runner of an agent that edits an overlay: with `write` through its files, with `bash` by commands. */
-export function overlayRunner(overlay: Overlay, log: SqliteEventLog, turns: readonly ScriptedTurn[]): Runner {
+export function overlayRunner(overlay: Overlay, log: SqliteEventLog, turns: readonly ScriptedTurn[]): SingleRunner<string> {
   const executor = overlay.executor({});
   const write = defineTool({
     name: "write",

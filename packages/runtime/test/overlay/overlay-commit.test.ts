@@ -2,133 +2,139 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import { createOverlay, type Overlay } from "../../src/environment/index.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createOverlay, type Overlay, type OverlayOptions } from "../../src/environment/index.ts";
 import { loadLineMerger } from "../../src/environment/overlay/merge-lines.ts";
 import { sampleSize } from "../../../../test/tier.ts";
 import { makeTree, testFolder, type TreeContent, treeAt } from "./plain-tree.ts";
 
-async function overlayOf(content: TreeContent): Promise<{ readonly base: string; readonly store: string; readonly overlay: Overlay }> {
+async function overlayOf(
+  shell: OverlayOptions["shell"],
+  content: TreeContent,
+): Promise<{ readonly base: string; readonly store: string; readonly overlay: Overlay }> {
   const world = testFolder();
   const [base, store] = [makeTree(join(world, "base"), content), join(world, "store")];
-  const overlay = await createOverlay({ base, store });
+  const overlay = await createOverlay({ base, store, shell });
   onTestFinished(() => overlay.close());
   return { base, store, overlay };
 }
 const text = async ({ files }: Overlay, path: string): Promise<string> => Buffer.from((await files.read(path)).content).toString("utf8");
 const LINES = "one\ntwo\nthree\nfour\nfive\n";
 
-it("merges what both sides changed in different lines of a text", async () => {
-  const { base, overlay } = await overlayOf({ "a.txt": LINES });
-  await overlay.files.edit("a.txt", "one", "ONE");
-  writeFileSync(join(base, "a.txt"), LINES.replace("five", "FIVE"));
-  expect(await overlay.commit()).toEqual({ status: "committed", changed: ["a.txt"], merged: ["a.txt"] });
-  expect(readFileSync(join(base, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\nfour\nFIVE\n");
-  expect(await text(overlay, "a.txt")).toBe("ONE\ntwo\nthree\nfour\nFIVE\n");
-});
+for (const shell of [undefined, "none"] as const)
+  describe(shell === undefined ? "an overlay" : `an overlay with shell "${shell}"`, () => {
+    it("merges what both sides changed in different lines of a text", async () => {
+      const { base, overlay } = await overlayOf(shell, { "a.txt": LINES });
+      await overlay.files.edit("a.txt", "one", "ONE");
+      writeFileSync(join(base, "a.txt"), LINES.replace("five", "FIVE"));
+      expect(await overlay.commit()).toEqual({ status: "committed", changed: ["a.txt"], merged: ["a.txt"] });
+      expect(readFileSync(join(base, "a.txt"), "utf8")).toBe("ONE\ntwo\nthree\nfour\nFIVE\n");
+      expect(await text(overlay, "a.txt")).toBe("ONE\ntwo\nthree\nfour\nFIVE\n");
+    });
 
-it("tells of every conflict, and changes nothing on either side", async () => {
-  const { base, overlay } = await overlayOf({
-    "same.txt": LINES,
-    "removed.txt": "a\n",
-    "kept.txt": "a\n",
-    "blob": "a\0b",
-    "d/a.txt": "a\n",
-    "free.txt": "a\n",
-    "f/x": "x\n",
+    it("tells of every conflict, and changes nothing on either side", async () => {
+      const { base, overlay } = await overlayOf(shell, {
+        "same.txt": LINES,
+        "removed.txt": "a\n",
+        "kept.txt": "a\n",
+        "blob": "a\0b",
+        "d/a.txt": "a\n",
+        "free.txt": "a\n",
+        "f/x": "x\n",
+      });
+      await overlay.files.edit("same.txt", "one", "ours");
+      await overlay.files.rm("removed.txt");
+      await overlay.files.write("kept.txt", "ours\n");
+      await overlay.files.write("blob", "ours\0");
+      await overlay.files.write("added.txt", "ours\n");
+      await overlay.files.rm("d", { recursive: true });
+      await overlay.files.write("free.txt", "ours\n");
+      await overlay.files.write("f/y", "ours\n");
+      writeFileSync(join(base, "same.txt"), LINES.replace("one", "theirs"));
+      writeFileSync(join(base, "removed.txt"), "theirs\n");
+      rmSync(join(base, "kept.txt"));
+      writeFileSync(join(base, "blob"), "theirs\0");
+      writeFileSync(join(base, "added.txt"), "theirs\n");
+      writeFileSync(join(base, "d/new.txt"), "theirs\n");
+      rmSync(join(base, "f"), { recursive: true });
+      symlinkSync("/", join(base, "f"));
+      const [before, changes] = [treeAt(base), await overlay.diff()];
+
+      const result = await overlay.commit();
+      expect(result.status === "conflicts" && Object.fromEntries(result.conflicts.map(({ path, reason }) => [path, reason]))).toEqual({
+        "added.txt": "it was added in the base, and it was added here",
+        "blob": "it was changed in the base, and it was changed here",
+        "d/new.txt": "it came to be in the base, in a folder that was removed here",
+        "f/y": "in the base, f is no folder any more",
+        "kept.txt": "it was removed in the base, and it was changed here",
+        "removed.txt": "it was changed in the base, and it was removed here",
+        "same.txt": "both sides changed the same lines",
+      });
+      expect(treeAt(base)).toEqual(before);
+      expect(await overlay.diff()).toEqual(changes);
+    });
+
+    it.each(["ours", "theirs"] as const)("lets whoever commits say that %s stand where both changed something", async (winner) => {
+      const { base, overlay } = await overlayOf(shell, { "a.txt": "a\n", "d/a.txt": "a\n", "d/b.txt": "b\n", "free.txt": "a\n" });
+      await overlay.files.write("a.txt", "ours\n");
+      await overlay.files.rm("d", { recursive: true });
+      await overlay.files.write("free.txt", "ours\n");
+      writeFileSync(join(base, "a.txt"), "theirs\n");
+      writeFileSync(join(base, "d/a.txt"), "theirs\n");
+      expect(await overlay.commit({ resolve: () => winner })).toMatchObject({ status: "committed" });
+      const file = `file ${(0o666 & ~process.umask()).toString(8)}`;
+      const folder = `folder ${(0o777 & ~process.umask()).toString(8)}`;
+      expect(treeAt(base)).toEqual({
+        "a.txt": `${file} ${winner}\n`,
+        ...(winner === "theirs" && { "d": folder, "d/a.txt": `${file} theirs\n` }),
+        "free.txt": `${file} ours\n`,
+      });
+    });
+
+    it("takes no conflict for one where both sides did the same, or nothing but touch a file", async () => {
+      const { base, overlay } = await overlayOf(shell, { "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
+      await overlay.files.write("a.txt", "both\n");
+      await overlay.files.rm("b.txt");
+      await overlay.files.write("c.txt", "ours\n");
+      writeFileSync(join(base, "a.txt"), "both\n");
+      rmSync(join(base, "b.txt"));
+      writeFileSync(join(base, "c.txt"), "c\n");
+      expect(await overlay.commit()).toEqual({ status: "committed", changed: ["c.txt"], merged: [] });
+    });
+
+    it("keeps a mode that one side changed, and refuses two that differ", async () => {
+      const { base, overlay } = await overlayOf(shell, { "a.sh": "a\n" });
+      await overlay.files.write("a.sh", "ours\n");
+      chmodSync(join(base, "a.sh"), 0o755);
+      expect(await overlay.commit()).toMatchObject({ status: "committed" });
+      expect(treeAt(base)).toEqual({ "a.sh": "file 755 ours\n" });
+    });
+
+    it("shows texts as they were and are", async () => {
+      const { overlay } = await overlayOf(shell, { "a.txt": LINES, "gone.txt": "x", "blob": "a\0" });
+      await overlay.files.edit("a.txt", "two", "TWO");
+      await overlay.files.write("d/new.txt", "new\n");
+      await overlay.files.write("blob", "b\0");
+      expect(await overlay.diff({ text: true })).toEqual([
+        {
+          path: "a.txt",
+          change: "changed",
+          type: "file",
+          text: "--- a/a.txt\n+++ b/a.txt\n@@ -1,5 +1,5 @@\n one\n-two\n+TWO\n three\n four\n five\n",
+        },
+        { path: "blob", change: "changed", type: "file" },
+        { path: "d", change: "added", type: "folder" },
+        { path: "d/new.txt", change: "added", type: "file", text: "--- /dev/null\n+++ b/d/new.txt\n@@ -0,0 +1 @@\n+new\n" },
+      ]);
+    });
   });
-  await overlay.files.edit("same.txt", "one", "ours");
-  await overlay.files.rm("removed.txt");
-  await overlay.files.write("kept.txt", "ours\n");
-  await overlay.files.write("blob", "ours\0");
-  await overlay.files.write("added.txt", "ours\n");
-  await overlay.files.rm("d", { recursive: true });
-  await overlay.files.write("free.txt", "ours\n");
-  await overlay.files.write("f/y", "ours\n");
-  writeFileSync(join(base, "same.txt"), LINES.replace("one", "theirs"));
-  writeFileSync(join(base, "removed.txt"), "theirs\n");
-  rmSync(join(base, "kept.txt"));
-  writeFileSync(join(base, "blob"), "theirs\0");
-  writeFileSync(join(base, "added.txt"), "theirs\n");
-  writeFileSync(join(base, "d/new.txt"), "theirs\n");
-  rmSync(join(base, "f"), { recursive: true });
-  symlinkSync("/", join(base, "f"));
-  const [before, changes] = [treeAt(base), await overlay.diff()];
-
-  const result = await overlay.commit();
-  expect(result.status === "conflicts" && Object.fromEntries(result.conflicts.map(({ path, reason }) => [path, reason]))).toEqual({
-    "added.txt": "it was added in the base, and it was added here",
-    "blob": "it was changed in the base, and it was changed here",
-    "d/new.txt": "it came to be in the base, in a folder that was removed here",
-    "f/y": "in the base, f is no folder any more",
-    "kept.txt": "it was removed in the base, and it was changed here",
-    "removed.txt": "it was changed in the base, and it was removed here",
-    "same.txt": "both sides changed the same lines",
-  });
-  expect(treeAt(base)).toEqual(before);
-  expect(await overlay.diff()).toEqual(changes);
-});
-
-it.each(["ours", "theirs"] as const)("lets whoever commits say that %s stand where both changed something", async (winner) => {
-  const { base, overlay } = await overlayOf({ "a.txt": "a\n", "d/a.txt": "a\n", "d/b.txt": "b\n", "free.txt": "a\n" });
-  await overlay.files.write("a.txt", "ours\n");
-  await overlay.files.rm("d", { recursive: true });
-  await overlay.files.write("free.txt", "ours\n");
-  writeFileSync(join(base, "a.txt"), "theirs\n");
-  writeFileSync(join(base, "d/a.txt"), "theirs\n");
-  expect(await overlay.commit({ resolve: () => winner })).toMatchObject({ status: "committed" });
-  const file = `file ${(0o666 & ~process.umask()).toString(8)}`;
-  const folder = `folder ${(0o777 & ~process.umask()).toString(8)}`;
-  expect(treeAt(base)).toEqual({
-    "a.txt": `${file} ${winner}\n`,
-    ...(winner === "theirs" && { "d": folder, "d/a.txt": `${file} theirs\n` }),
-    "free.txt": `${file} ours\n`,
-  });
-});
-
-it("takes no conflict for one where both sides did the same, or nothing but touch a file", async () => {
-  const { base, overlay } = await overlayOf({ "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
-  await overlay.files.write("a.txt", "both\n");
-  await overlay.files.rm("b.txt");
-  await overlay.files.write("c.txt", "ours\n");
-  writeFileSync(join(base, "a.txt"), "both\n");
-  rmSync(join(base, "b.txt"));
-  writeFileSync(join(base, "c.txt"), "c\n");
-  expect(await overlay.commit()).toEqual({ status: "committed", changed: ["c.txt"], merged: [] });
-});
-
-it("keeps a mode that one side changed, and refuses two that differ", async () => {
-  const { base, overlay } = await overlayOf({ "a.sh": "a\n" });
-  await overlay.files.write("a.sh", "ours\n");
-  chmodSync(join(base, "a.sh"), 0o755);
-  expect(await overlay.commit()).toMatchObject({ status: "committed" });
-  expect(treeAt(base)).toEqual({ "a.sh": "file 755 ours\n" });
-});
-
-it("shows texts as they were and are", async () => {
-  const { overlay } = await overlayOf({ "a.txt": LINES, "gone.txt": "x", "blob": "a\0" });
-  await overlay.files.edit("a.txt", "two", "TWO");
-  await overlay.files.write("d/new.txt", "new\n");
-  await overlay.files.write("blob", "b\0");
-  expect(await overlay.diff({ text: true })).toEqual([
-    {
-      path: "a.txt",
-      change: "changed",
-      type: "file",
-      text: "--- a/a.txt\n+++ b/a.txt\n@@ -1,5 +1,5 @@\n one\n-two\n+TWO\n three\n four\n five\n",
-    },
-    { path: "blob", change: "changed", type: "file" },
-    { path: "d", change: "added", type: "folder" },
-    { path: "d/new.txt", change: "added", type: "file", text: "--- /dev/null\n+++ b/d/new.txt\n@@ -0,0 +1 @@\n+new\n" },
-  ]);
-});
 
 it("says what to install where texts can't be merged", async () => {
   await expect(loadLineMerger(() => Promise.reject(new Error("not found")))).rejects.toThrow(/npm install node-diff3/);
 });
 
 it("is open in one place at a time, and keeps its changes for the next", async () => {
-  const { base, store, overlay } = await overlayOf({ "a.txt": "a\n" });
+  const { base, store, overlay } = await overlayOf(undefined, { "a.txt": "a\n" });
   await overlay.files.write("a.txt", "ours\n");
   await expect(createOverlay({ base, store, id: overlay.id })).rejects.toThrow(/is open already/);
   await overlay.close();

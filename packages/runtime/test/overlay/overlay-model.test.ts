@@ -57,7 +57,7 @@ it("makes of a base, at the commit, what the same edits make of a plain folder; 
       const base = makeTree(join(folder, "base"), START);
       const before = treeAt(base);
       const plain = createDiskVfs({ root: copyTree(base, join(folder, "plain")) });
-      let overlay = await createOverlay({ base, store: join(folder, "store") });
+      let overlay = await createOverlay({ base, store: join(folder, "store"), shell: "none" });
       for (const [index, todo] of edits.entries()) {
         expect(await carryOut(overlay.files, todo), JSON.stringify(todo)).toBe(await carryOut(plain, todo));
         if (index === reopenAt) {

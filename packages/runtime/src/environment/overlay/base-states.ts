@@ -99,9 +99,10 @@ export function createBaseStates(base: string, folder: string): BaseStates {
 
   async function look(path: string, how: "with-content" | "with-all-below", unsureSinceMs?: number): Promise<void> {
     if (path === "") return;
-    for (const above of [...ancestors(path), path]) {
+    // What is above a path that was looked at was a folder then.
+    for (const above of states.has(path) ? [] : ancestors(path)) {
       const known = get(above);
-      if (above === path || known?.type === "folder") continue;
+      if (known?.type === "folder") continue;
       if (known !== undefined) return;
       const stats = await statsIn(above);
       if (stats === undefined) return keep(above, { type: "absent" });

@@ -1,13 +1,13 @@
 import { constants } from "node:fs";
 import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path/posix";
+import { basename, join } from "node:path/posix";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
-import { requirePossible } from "../files/virtual-path.ts";
 import { OWN_PLACE } from "../sandbox/sandbox-place.ts";
 import { statsOf } from "./base-states.ts";
 import { COMMIT_FOLDER } from "./commit-journal.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
+import { resolveEntry } from "./resolve-entry.ts";
 
 /** What tells whether something of the copy was changed: the kernel sets the time of the last change, and no program can. */
 interface Copied {
@@ -29,11 +29,7 @@ export async function createCopiedLayer(base: string, folder: string, maxReadByt
     commands: { folder: root, place: OWN_PLACE },
     unsureSinceMs: sinceMs,
     showed: (path) => Object.hasOwn(entries, path),
-    async resolve(path, asEntry) {
-      requirePossible(path);
-      const whole = resolve(await files.pwd(), path);
-      return asEntry && whole !== root ? join(files.resolve(dirname(whole)), basename(whole)) : files.resolve(path);
-    },
+    resolve: async (path, asEntry) => (asEntry ? resolveEntry(files, path) : files.resolve(path)),
     list: (path) => readdir(join(root, path)),
     async held(path) {
       const held: string[] = [];

@@ -1,17 +1,18 @@
 import { mkdirSync } from "node:fs";
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path/posix";
+import { dirname, join } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError } from "@keelson/protocol";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { createFolderView } from "../files/disk-view.ts";
 import { createViewedVfs } from "../files/disk-vfs.ts";
 import { systemCode } from "../files/vfs-error-from.ts";
-import { isWithin, joinPath, pathBelow, requirePossible } from "../files/virtual-path.ts";
+import { isWithin, joinPath } from "../files/virtual-path.ts";
 import { findBubblewrap } from "../sandbox/find-bubblewrap.ts";
 import { readMountTable } from "../sandbox/mount-table.ts";
 import { statsOf } from "./base-states.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
+import { resolveEntry } from "./resolve-entry.ts";
 import { isMountedAnywhere, mountOverlay } from "./overlay-mount.ts";
 
 // Of the commands of a killed process: the kernel ends them with it.
@@ -57,11 +58,7 @@ export async function createMountedLayer(base: string, folder: string, maxReadBy
     // One that came to be in the base since then need not be in the kernel's listing.
     showed: async (path) => ((await statsOf(joinPath(base, path)))?.ctimeMs ?? Infinity) < unsureSinceMs,
     hidesFolders: true,
-    async resolve(path, asEntry) {
-      requirePossible(path);
-      const whole = resolve(await files.pwd(), path);
-      return asEntry && whole !== base ? joinPath(files.resolve(dirname(whole)), basename(whole)) : files.resolve(path);
-    },
+    resolve: async (path, asEntry) => (asEntry ? resolveEntry(files, path) : files.resolve(path)),
     list: (path) => readdir(at(path)),
     async held(path) {
       return readdir(upperAt(path)).catch((error: unknown) => {
@@ -89,8 +86,7 @@ export async function createMountedLayer(base: string, folder: string, maxReadBy
   /** Two mounts that write to one folder do not know of each other. */
   async function waitUntilGone(path: string): Promise<void> {
     for (let waited = 0; await isMountedAnywhere(path); waited += LOOK_MS) {
-      if (waited >= GONE_LIMIT_MS)
-        throw cannot(`a process still has the mount of ${pathBelow(dirname(folder), folder)} in ${dirname(folder)}`);
+      if (waited >= GONE_LIMIT_MS) throw cannot(`a process still uses ${dirname(folder)}, where its changes are kept`);
       await sleep(LOOK_MS);
     }
   }

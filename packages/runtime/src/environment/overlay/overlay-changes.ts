@@ -37,6 +37,9 @@ export async function lookAtChanges(base: string, layer: OverlayLayer, states: B
       if (now.type === "folder" && original?.isDirectory()) {
         await states.look(path, "with-content", unsureSinceMs);
         await visit(path);
+      } else if (now.type === "folder" && states.get(path) === undefined && states.namesIn(path).length > 0) {
+        // It was a folder when what is in it was looked at.
+        await visit(path);
       } else await states.look(path, original?.isDirectory() ? "with-all-below" : "with-content", unsureSinceMs);
     }
     if (isWhole(states, folder)) return;
@@ -117,6 +120,8 @@ async function isSame(before: BaseState, now: WorkspaceEntry): Promise<boolean> 
 }
 
 async function namesInBase(base: string, folder: string): Promise<readonly string[]> {
+  // By now it may be a link, which leads elsewhere.
+  if ((await statsOf(join(base, folder)))?.isDirectory() !== true) return [];
   return readdir(join(base, folder)).catch(() => []);
 }
 
