@@ -82,6 +82,25 @@ describeWithBubblewrap("agents with an overlay each over one folder", () => {
     expect(readdirSync(store)).toEqual([]);
   }, 60_000);
 
+  it("are told of a file that somebody changed after the process was killed whose command wrote it", async () => {
+    const world = testFolder();
+    const base = makeTree(join(world, "base"), START);
+    const store = join(world, "store");
+    const program = join(import.meta.dirname, "killed-agent.ts");
+    const child = spawn(process.execPath, ["--conditions=source", program, base, store, join(world, "log.db")], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    child.kill("SIGKILL");
+    await once(child, "close");
+    writeFileSync(join(base, "half.txt"), "theirs\n");
+    const overlay = await createOverlay({ base, store, id: "killed" });
+    await overlay.files.rm("half.txt");
+    expect(await overlay.commit()).toMatchObject({ status: "conflicts", conflicts: [{ path: "half.txt" }] });
+    await overlay.rollback();
+    await overlay.close();
+  }, 30_000);
+
   it("are told of a file that somebody changed while commands of theirs wrote it: nothing is lost", async () => {
     const world = testFolder();
     const base = makeTree(join(world, "base"), START);

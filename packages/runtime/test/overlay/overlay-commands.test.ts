@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { createDiskVfs, createOverlay, type Overlay, type OverlayOptions } from "../../src/environment/index.ts";
 import { describeWithBubblewrap } from "../sandbox/with-bubblewrap.ts";
 import { copyTree, makeTree, testFolder, treeAt } from "./plain-tree.ts";
@@ -30,6 +30,20 @@ it("refuses commands where they would write past the overlay, and says what to d
       /would let commands change the base/,
     );
   expect(treeAt(base)).toEqual(before);
+});
+
+it("tells why commands can't write to it where overlayfs can't be mounted, and opens none that was to have it", async () => {
+  const world = testFolder();
+  makeTree(join(world, "base"), START);
+  vi.stubEnv("PATH", join(world, "nowhere"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const overlay = await overlayOf(world, {});
+  await overlay.files.write("a.txt", "ours\n");
+  await expect(overlay.executor({}).execute({ command: "true" })).rejects.toThrow(
+    /Commands can't write to this overlay: .*(no bwrap|needs Linux)/,
+  );
+  await expect(overlayOf(world, { shell: "overlayfs", id: "asked" })).rejects.toThrow(/no bwrap|needs Linux/);
+  expect(readdirSync(join(world, "store"))).toEqual([overlay.id]);
 });
 
 for (const shell of ["overlayfs", "copy"] as const)
@@ -89,6 +103,31 @@ for (const shell of ["overlayfs", "copy"] as const)
       if (shell === "overlayfs") expect(said).toBe("0:");
       else expect(said).toMatch(/^0: refused\n.*Read-only/s);
       expect(readFileSync(join(base, "a.txt"), "utf8")).toBe("a\n");
+    });
+
+    it("lead the files by links with whole paths to the workspace, never to the base", async () => {
+      const world = testFolder();
+      makeTree(join(world, "base"), START);
+      const overlay = await overlayOf(world, { shell });
+      await run(overlay, 'echo ours > a.txt; rm -r d; mkdir real; echo ours > real/b.txt; ln -s "$PWD/a.txt" link; ln -s "$PWD/real" d');
+      for (const path of ["link", "d/b.txt"]) expect(Buffer.from((await overlay.files.read(path)).content).toString(), path).toBe("ours\n");
+      expect((await overlay.files.ls("d")).map(({ name }) => name)).toEqual(["b.txt"]);
+    });
+
+    it("run in the background, and in a row, as in other sandboxes", async () => {
+      const world = testFolder();
+      makeTree(join(world, "base"), START);
+      const overlay = await overlayOf(world, { shell });
+      const executor = overlay.executor({});
+      const job = await executor.jobs?.start({ command: "echo of a job > job.txt" });
+      await executor.jobs?.ended(job?.id ?? "");
+      expect(
+        await executor.pipeline?.([
+          { command: "cat", args: ["job.txt"] },
+          { command: "tr", args: ["a-z", "A-Z"] },
+        ]),
+      ).toMatchObject({ stdout: "OF A JOB\n" });
+      expect((await overlay.diff()).map(({ path }) => path)).toEqual(["job.txt"]);
     });
 
     it("leave nothing in the changes of what keeps protected paths empty while they run, even when they are killed", async () => {

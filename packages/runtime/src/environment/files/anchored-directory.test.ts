@@ -1,9 +1,21 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VfsError } from "@keelson/protocol";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ensureDirectory, openChild, openDirectory } from "./anchored-directory.ts";
+import { createFolderView } from "./disk-view.ts";
 import { replaceFile } from "./replace-file.ts";
 
 let base: string;
@@ -21,6 +33,15 @@ it("refuses a path of which any part has become a link", async () => {
     const error = await openDirectory(join(base, path), join(base, "root")).catch((caught: unknown) => caught);
     expect(VfsError.is(error, "path-traversal")).toBe(true);
   }
+});
+
+it("refuses a folder that was reached past the view in which it is looked for", async () => {
+  const root = join(base, "root");
+  const { dev } = statSync(root);
+  await using shown = await openDirectory(join(root, "a"), root, createFolderView(root, root, dev));
+  expect(readdirSync(shown.self)).toEqual(["b"]);
+  const past = await openDirectory(join(root, "a"), root, createFolderView(root, root, dev + 1)).catch((caught: unknown) => caught);
+  expect(VfsError.is(past, "path-traversal")).toBe(true);
 });
 
 it("refuses a link in the place of a child, also where it would be made", async () => {

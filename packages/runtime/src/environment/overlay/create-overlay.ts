@@ -115,20 +115,21 @@ export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
     });
 
   const folder = await openOverlayFolder(store, id, base);
+  const isNew = folder.kind === undefined;
   try {
     await finishCommit(base);
     const opened = { id, base, store, folder, maxReadBytes };
-    if (folder.kind !== undefined) return await openOverlay(opened);
+    if (!isNew) return await openOverlay(opened);
     await folder.begin(KINDS[shell ?? "overlayfs"]);
     try {
       return await openOverlay(opened);
     } catch (error) {
       if (shell !== undefined || !EnvironmentError.is(error, "provision-failed")) throw error;
       await folder.begin("files");
-      return await openOverlay({ ...opened, unmounted: error.message });
+      return await openOverlay({ ...opened, unmounted: error.message.replace(/\.$/, "") });
     }
   } catch (error) {
-    await folder.release();
+    await (isNew ? folder.remove() : folder.release());
     throw error;
   }
 }
