@@ -123,8 +123,8 @@ for (const shell of ["overlayfs", "copy"] as const)
       await executor.jobs?.ended(job?.id ?? "");
       expect(
         await executor.pipeline?.([
-          { command: "cat", args: ["job.txt"] },
-          { command: "tr", args: ["a-z", "A-Z"] },
+          { command: "cat", args: ["job.txt"], stderrToStdout: false },
+          { command: "tr", args: ["a-z", "A-Z"], stderrToStdout: false },
         ]),
       ).toMatchObject({ stdout: "OF A JOB\n" });
       expect((await overlay.diff()).map(({ path }) => path)).toEqual(["job.txt"]);
