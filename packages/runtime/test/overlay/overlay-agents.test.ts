@@ -80,7 +80,7 @@ describeWithBubblewrap("agents with an overlay each over one folder", () => {
     });
     expect(treeAt(base)).toEqual(treeAt(expected));
     expect(readdirSync(store)).toEqual([]);
-  }, 60_000);
+  });
 
   it("are told of a file that somebody changed after the process was killed whose command wrote it", async () => {
     const world = testFolder();
@@ -99,7 +99,7 @@ describeWithBubblewrap("agents with an overlay each over one folder", () => {
     expect(await overlay.commit()).toMatchObject({ status: "conflicts", conflicts: [{ path: "half.txt" }] });
     await overlay.rollback();
     await overlay.close();
-  }, 30_000);
+  });
 
   it("are told of a file that somebody changed while commands of theirs wrote it: nothing is lost", async () => {
     const world = testFolder();

@@ -91,6 +91,56 @@ for (const shell of [undefined, "none"] as const)
       });
     });
 
+    it("makes folders where the base has files and links that were removed here, and changes nothing behind those links", async () => {
+      const { base, store, overlay } = await overlayOf(shell, { "a.txt": "a\n" });
+      const elsewhere = makeTree(join(store, "../elsewhere"), { "e/x.txt": "kept\n", "x.txt": "kept\n" });
+      symlinkSync(elsewhere, join(base, "link"));
+      await overlay.rollback();
+      await overlay.files.rm("a.txt");
+      await overlay.files.write("a.txt/b/c.txt", "new\n");
+      await overlay.files.rm("link");
+      await overlay.files.write("link/e/x.txt", "new\n");
+      await overlay.files.write("link/x.txt", "new\n");
+      expect(await overlay.commit()).toMatchObject({ status: "committed", merged: [] });
+      const made = makeTree(join(store, "../made"), { "a.txt/b/c.txt": "new\n", "link/e/x.txt": "new\n", "link/x.txt": "new\n" });
+      expect(treeAt(base)).toEqual(treeAt(made));
+      expect(Object.keys(treeAt(elsewhere))).toEqual(["e", "e/x.txt", "x.txt"]);
+      expect(readFileSync(join(elsewhere, "e/x.txt"), "utf8")).toBe("kept\n");
+    });
+
+    it.each(["ours", "theirs"] as const)("lets %s stand with all that is below, where only one side has a folder", async (winner) => {
+      const { base, overlay } = await overlayOf(shell, { "a.txt": "a\n", "gone.txt": "a\n", "f/x": "x\n" });
+      for (const path of ["a.txt", "gone.txt"]) {
+        await overlay.files.rm(path);
+        await overlay.files.write(`${path}/ours/x`, "ours\n");
+      }
+      await overlay.files.write("f/y", "ours\n");
+      writeFileSync(join(base, "a.txt"), "theirs\n");
+      rmSync(join(base, "gone.txt"));
+      rmSync(join(base, "f"), { recursive: true });
+      writeFileSync(join(base, "f"), "theirs\n");
+      const asked: string[] = [];
+      const resolve = ({ path }: { readonly path: string }): typeof winner => {
+        asked.push(path);
+        return winner;
+      };
+      expect(await overlay.commit({ resolve })).toMatchObject({ status: "committed" });
+      expect(asked).toEqual(["a.txt", "f/y", "gone.txt"]);
+      const files = Object.entries(treeAt(base)).filter(([, content]) => content.startsWith("file"));
+      expect(files.map(([path, content]) => [path, content.split(" ").at(-1)])).toEqual(
+        winner === "ours"
+          ? [
+              ["a.txt/ours/x", "ours\n"],
+              ["f/y", "ours\n"],
+              ["gone.txt/ours/x", "ours\n"],
+            ]
+          : [
+              ["a.txt", "theirs\n"],
+              ["f", "theirs\n"],
+            ],
+      );
+    });
+
     it("takes no conflict for one where both sides did the same, or nothing but touch a file", async () => {
       const { base, overlay } = await overlayOf(shell, { "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
       await overlay.files.write("a.txt", "both\n");

@@ -233,7 +233,8 @@ export function parentOf(path: string): string {
   return at === -1 ? "" : path.slice(0, at);
 }
 
-function ancestors(path: string): string[] {
+/** The folders above a path, from above. */
+export function ancestors(path: string): string[] {
   const found: string[] = [];
   for (let at = parentOf(path); at !== ""; at = parentOf(at)) found.unshift(at);
   return found;

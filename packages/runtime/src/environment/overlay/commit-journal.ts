@@ -8,7 +8,7 @@ import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { withPathLock } from "../files/path-lock.ts";
 import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
-import { statsOf } from "./base-states.ts";
+import { ancestors, parentOf, statsOf } from "./base-states.ts";
 import type { PlannedChange } from "./plan-commit.ts";
 
 /** The folder of a commit under way, in the base, so that what is in it is put in place by renaming. */
@@ -145,14 +145,15 @@ async function actsOf(base: string, changes: readonly PlannedChange[]): Promise<
   const placements: Act[] = [];
   const made = new Set<string>();
   for (const { path, was, becomes } of changes) {
-    const stats = await statsOf(join(base, path));
+    // What is found all the same is behind a link that gives way to a folder, or came to be since then.
+    const stats = was.type === "absent" ? undefined : await statsOf(join(base, path));
     const seen = stats === undefined ? null : { inode: stats.ino, size: stats.size };
     const goes = becomes.type === "absent" || (was.type === "folder") !== (becomes.type === "folder");
     if (goes && was.type === "folder") removals.unshift({ act: "remove-folder", path, mode: was.mode });
     else if (goes && seen !== null) removals.unshift({ act: "remove", path, was: seen });
     if (becomes.type === "absent") continue;
-    for (const above of foldersAbove(path))
-      if (!made.has(above) && (await statsOf(join(base, above))) === undefined) {
+    for (const above of ancestors(path))
+      if (!made.has(above) && (made.has(parentOf(above)) || (await statsOf(join(base, above))) === undefined)) {
         made.add(above);
         placements.push({ act: "make-folder", path: above, mode: 0o777 & ~process.umask() });
       }
@@ -256,11 +257,6 @@ async function writeSynced(path: string, text: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function foldersAbove(path: string): string[] {
-  const parts = path.split("/").slice(0, -1);
-  return parts.map((_part, index) => parts.slice(0, index + 1).join("/"));
 }
 
 function ignore(...codes: readonly string[]): (error: unknown) => void {

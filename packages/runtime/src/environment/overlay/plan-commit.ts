@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type BaseState, type BaseStates, digestOf, isUnchanged, parentOf, statsOf } from "./base-states.ts";
+import { ancestors, type BaseState, type BaseStates, digestOf, isUnchanged, statsOf } from "./base-states.ts";
 import { type LineMerger, mergeLines, textOf } from "./merge-lines.ts";
 import { type Change, entryOf, type WorkspaceEntry } from "./overlay-changes.ts";
 
@@ -47,18 +47,32 @@ export async function planCommit(
   const merged: string[] = [];
   /** Folders that stay although they were removed here, since something in them stays. */
   const staying = new Set<string>();
+  /** Become folders, and were none in the base: nothing of it is below them. */
+  const opened = new Set<string>();
+  /** Folders here that are not made in the base, nor is what is in them. */
+  const unmade = new Set<string>();
 
   for (const { path, before, now } of found) {
+    if (ancestors(path).some((above) => unmade.has(above))) continue;
     const location = join(base, path);
-    const blocked = await fileAbove(base, path);
-    const stats = blocked === undefined ? await statsOf(location) : undefined;
+    const fileInTheWay = await fileAbove(base, path);
+    const blocked = fileInTheWay !== undefined && opened.has(fileInTheWay) ? undefined : fileInTheWay;
+    const stats = fileInTheWay === undefined ? await statsOf(location) : undefined;
     const theirs: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
     const becomes = plannedEntry(now);
+    const add = (change: PlannedChange["becomes"]): void => {
+      changes.push({ path, was: theirs, becomes: change });
+      if (change.type === "folder" && theirs.type !== "folder") opened.add(path);
+    };
     const conflict = async (reason: string): Promise<void> => {
       const resolution = await resolve({ path, reason });
+      if (resolution === "ours" && becomes !== undefined) {
+        if (blocked !== undefined) await makeFolder(blocked);
+        return add(becomes);
+      }
       if (resolution === undefined) conflicts.push({ path, reason });
-      else if (resolution === "ours" && becomes !== undefined && blocked === undefined) changes.push({ path, was: theirs, becomes });
-      else for (let at = parentOf(path); at !== ""; at = parentOf(at)) staying.add(at);
+      else for (const above of ancestors(path)) staying.add(above);
+      if (now.type === "folder" && theirs.type !== "folder") unmade.add(path);
     };
     if (becomes === undefined) {
       await conflict("here it is a pipe, socket or device now, which can't be committed");
@@ -70,18 +84,13 @@ export async function planCommit(
     }
     if (await isEqual(theirs, now)) continue;
     if (before.type === "folder" && now.type === "folder" && theirs.type === "folder") {
-      changes.push({ path, was: theirs, becomes });
+      add(becomes);
       continue;
     }
     if (await isUnchanged(location, stats, before)) {
       const modes = modesOf(before, now, theirs);
       if (modes === "conflict") await conflict("both sides gave it another mode");
-      else
-        changes.push({
-          path,
-          was: theirs,
-          becomes: becomes.type === "file" && modes !== undefined ? { ...becomes, mode: modes } : becomes,
-        });
+      else add(becomes.type === "file" && modes !== undefined ? { ...becomes, mode: modes } : becomes);
       continue;
     }
     if (before.type === "file" && now.type === "file" && theirs.type === "file") {
@@ -93,7 +102,7 @@ export async function planCommit(
         const text = ours === original ? other : mergeLines(await loadMerger(), original, ours, other);
         if (text !== undefined) {
           if (ours !== original) merged.push(path);
-          changes.push({ path, was: theirs, becomes: { type: "file", mode: modes ?? now.mode, content: { text } } });
+          add({ type: "file", mode: modes ?? now.mode, content: { text } });
           continue;
         }
         await conflict("both sides changed the same lines");
@@ -105,6 +114,15 @@ export async function planCommit(
   await refuseToEmpty();
   return { changes: changes.filter(({ path, becomes }) => becomes.type !== "absent" || !staying.has(path)), conflicts, merged };
 
+  /** Where the base has something else by now, and what is in the folder here is to stand. */
+  async function makeFolder(path: string): Promise<void> {
+    const location = join(base, path);
+    const [stats, before] = [await statsOf(location), states.get(path)];
+    const was: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
+    const mode = before?.type === "folder" ? before.mode : 0o777 & ~process.umask();
+    changes.push({ path, was, becomes: { type: "folder", mode } });
+    opened.add(path);
+  }
   /** A folder that is removed here must hold nothing in the base that was not there when that was decided. */
   async function refuseToEmpty(): Promise<void> {
     const removed = new Set(changes.filter(({ becomes }) => becomes.type !== "folder").map(({ path }) => path));
@@ -116,7 +134,7 @@ export async function planCommit(
         if (staying.has(path) && staying.has(inner)) continue;
         const reason = "it came to be in the base, in a folder that was removed here";
         if ((await resolve({ path: inner, reason })) === "theirs" && becomes.type === "absent")
-          for (let at = path; at !== ""; at = parentOf(at)) staying.add(at);
+          for (const above of [...ancestors(path), path]) staying.add(above);
         else conflicts.push({ path: inner, reason });
       }
     }
@@ -138,9 +156,7 @@ function plannedEntry(now: WorkspaceEntry): PlannedChange["becomes"] | undefined
 
 /** The first part of the way to a path that is something else than a folder in the base. */
 async function fileAbove(base: string, path: string): Promise<string | undefined> {
-  const parts = path.split("/");
-  for (let length = 1; length < parts.length; length++) {
-    const above = parts.slice(0, length).join("/");
+  for (const above of ancestors(path)) {
     const stats = await statsOf(join(base, above));
     if (stats === undefined) return undefined;
     if (!stats.isDirectory()) return above;
