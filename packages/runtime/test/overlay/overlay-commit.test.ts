@@ -160,6 +160,17 @@ for (const shell of [undefined, "none"] as const)
       expect(treeAt(base)).toEqual({ "a.sh": "file 755 ours\n" });
     });
 
+    it("knows of all that was in a folder that was removed, also where some of it was looked at before that", async () => {
+      const { base, overlay } = await overlayOf(shell, { "d/e/a.txt": "a\n", "d/b.txt": "b\n" });
+      await expect(overlay.files.edit("d/e", "a", "b")).rejects.toMatchObject({ failure: { kind: "is-directory" } });
+      chmodSync(join(base, "d/e"), 0o700);
+      await overlay.files.rm("d", { recursive: true });
+      expect((await overlay.diff()).map(({ path }) => path)).toEqual(["d", "d/b.txt", "d/e", "d/e/a.txt"]);
+      chmodSync(join(base, "d/e"), 0o755);
+      expect(await overlay.commit()).toMatchObject({ status: "committed" });
+      expect(treeAt(base)).toEqual({});
+    });
+
     it("shows texts as they were and are", async () => {
       const { overlay } = await overlayOf(shell, { "a.txt": LINES, "gone.txt": "x", "blob": "a\0" });
       await overlay.files.edit("a.txt", "two", "TWO");

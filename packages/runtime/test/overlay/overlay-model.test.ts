@@ -84,6 +84,6 @@ it("makes of a base, at the commit, what the same edits make of a plain folder; 
       expect(treeAt(base)).toEqual(wanted);
       rmSync(folder, { recursive: true });
     }),
-    { numRuns: sampleSize("edits through an overlay", { test: 20, ci: 20, soak: 3000 }), seed },
+    { numRuns: sampleSize("edits through an overlay", { test: 20, ci: 40, soak: 3000 }), seed },
   );
 });

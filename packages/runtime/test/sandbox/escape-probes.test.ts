@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { createSandboxExecutor, type SandboxPolicy } from "keelson/environment";
+import type { ExecutionResponse } from "@keelson/protocol";
+import { createOverlay, createSandboxExecutor, type SandboxPolicy } from "keelson/environment";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
-import { ESCAPE_PROBES, type EscapeProbe } from "./escape-probes.ts";
+import { ESCAPE_PROBES, type EscapeProbe, OVERLAY_PROBES } from "./escape-probes.ts";
 import { createProbeWorld, type ProbeWorld } from "./probe-world.ts";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
 
@@ -33,57 +34,99 @@ function endings(output: string): (number | "nowhere" | undefined)[] {
   return ended;
 }
 
-/** Everything outside of the workspace, and what the probes on hooks are after. */
-function stateOf({ outside, workspace }: ProbeWorld): readonly string[] {
-  const inside = [".git", "nested/.git", "bare.git", "tools", ".claude", "denied", "deep"];
-  return [outside, ...inside.map((folder) => join(workspace, folder))]
+/** Everything in some folders, and what instructs agents. */
+function stateOf(folders: readonly string[], { workspace }: ProbeWorld): readonly string[] {
+  return folders
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)))
     .concat(join(workspace, "AGENTS.md"))
     .toSorted()
     .map((path) => `${path} ${lstatSync(path).mode} ${lstatSync(path).isFile() ? readFileSync(path, "utf8") : ""}`);
 }
 
+/** Evenly over all kinds, from a place that the seed tells. */
+function sampleOf(size: number, all: readonly EscapeProbe[]): readonly EscapeProbe[] {
+  return all.filter((_probe, index) => ((index + seed) * size) % all.length < size);
+}
+
+interface Command {
+  readonly command: string;
+  readonly env: { readonly [name: string]: string };
+  readonly timeoutMs: number;
+}
+
+/** @param confined runs a command in the sandbox, in the workspace of the world */
+async function tryProbes(
+  world: ProbeWorld,
+  probes: readonly EscapeProbe[],
+  confined: (command: Command, policy: SandboxPolicy, env: NodeJS.ProcessEnv) => Promise<ExecutionResponse>,
+): Promise<void> {
+  const env = { ...process.env, ...world.secrets };
+  const command = { command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 50_000 };
+  const inside = endings((await confined(command, policyOf(world), env)).stdout);
+
+  const bare = await new Promise<string>((resolve) => {
+    execFile(
+      "bash",
+      ["-c", scriptOf(probes)],
+      { cwd: world.workspace, env: { ...env, ...world.env, RUN: "bare" }, timeout: 50_000 },
+      (_error, output) => resolve(output),
+    );
+  });
+  const outside = endings(bare);
+  const table = probes.map(({ kind, name }, index) => ({ probe: `${kind}: ${name}`, outside: outside[index], inside: inside[index] }));
+  // What the machine doesn't have is nobody's to get; it is told, so that it is seen when too much is missing.
+  const tried = table.filter((row) => row.outside !== "nowhere");
+  process.stdout.write(`${tried.length} escape probes, ${table.length - tried.length} without a ground here\n`);
+  // As text, so that a failure names the probe.
+  const toldOf = ({ probe, outside, inside }: (typeof tried)[number]): string => `${probe}: ${outside} outside, ${inside} inside`;
+  expect(tried.filter((row) => row.outside !== 0).map(toldOf)).toEqual([]);
+  expect(tried.filter((row) => row.inside === 0 || row.inside === undefined).map(toldOf)).toEqual([]);
+  expect(tried.length).toBeGreaterThanOrEqual(Math.floor(probes.length * 0.9));
+}
+
 describeWithBubblewrap("attempts to get out of the sandbox", () => {
   const isRoot = process.getuid?.() === 0;
   const possible = ESCAPE_PROBES.filter(({ root }) => isRoot || root !== true);
   const all = possible.length;
-  const size = sampleSize("escape probes", { test: 64, ci: all, soak: all });
-  // Evenly over all kinds, from a place that the seed tells.
-  const probes = possible.filter((_probe, index) => ((index + seed) * size) % all < size);
 
   it("succeed without it, and all fail inside of it", { timeout: 60_000 }, async () => {
     await using world = await createProbeWorld();
-    const before = stateOf(world);
-    const env = { ...process.env, ...world.secrets };
-    const executor = createSandboxExecutor(policyOf(world), { workspace: world.workspace, env });
-    const { stdout } = await executor.execute({ command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 50_000 });
-    const inside = endings(stdout);
-    expect(stateOf(world)).toEqual(before);
+    const { outside, workspace } = world;
+    // What the probes on hooks are after, too.
+    const inside = [".git", "nested/.git", "bare.git", "tools", ".claude", "denied", "deep"].map((folder) => join(workspace, folder));
+    const before = stateOf([outside, ...inside], world);
+    await tryProbes(
+      world,
+      sampleOf(sampleSize("escape probes", { test: 64, ci: all, soak: all }), possible),
+      async (command, policy, env) => {
+        const response = await createSandboxExecutor(policy, { workspace, env }).execute(command);
+        expect(stateOf([outside, ...inside], world)).toEqual(before);
+        return response;
+      },
+    );
+  });
 
-    const bare = await new Promise<string>((resolve) => {
-      execFile(
-        "bash",
-        ["-c", scriptOf(probes)],
-        { cwd: world.workspace, env: { ...env, ...world.env, RUN: "bare" }, timeout: 50_000 },
-        (_error, output) => resolve(output),
-      );
+  it("fail as well where the workspace is an overlay: its base and other overlays are out of reach", { timeout: 60_000 }, async () => {
+    await using world = await createProbeWorld();
+    const { outside, workspace: base, store } = world;
+    await using other = await createOverlay({ base, store, id: "other", shell: "none" });
+    await other.files.write("theirs.txt", "canary\n");
+    await using overlay = await createOverlay({ base, store, shell: "overlayfs" });
+    const before = stateOf([outside, base], world);
+    const probes = [...sampleOf(sampleSize("escape probes in an overlay", { test: 32, ci: 64, soak: all }), possible), ...OVERLAY_PROBES];
+    await tryProbes(world, probes, async (command, policy, env) => {
+      const response = await overlay.executor(policy, { env }).execute(command);
+      expect(stateOf([outside, base], world)).toEqual(before);
+      // It wrote, and there is where it is.
+      expect(await overlay.diff()).not.toEqual([]);
+      return response;
     });
-    const outside = endings(bare);
-    const table = probes.map(({ kind, name }, index) => ({ probe: `${kind}: ${name}`, outside: outside[index], inside: inside[index] }));
-    // What the machine doesn't have is nobody's to get; it is told, so that it is seen when too much is missing.
-    const tried = table.filter((row) => row.outside !== "nowhere");
-    process.stdout.write(`${tried.length} escape probes, ${table.length - tried.length} without a ground here\n`);
-    // As text, so that a failure names the probe.
-    const toldOf = ({ probe, outside, inside }: (typeof tried)[number]): string => `${probe}: ${outside} outside, ${inside} inside`;
-    expect(tried.filter((row) => row.outside !== 0).map(toldOf)).toEqual([]);
-    expect(tried.filter((row) => row.inside === 0 || row.inside === undefined).map(toldOf)).toEqual([]);
-    expect(tried.length).toBeGreaterThanOrEqual(Math.floor(probes.length * 0.9));
   });
 });
 
 describe("the table of escape probes", () => {
   it("has at least 60, each with a name of its own", () => {
-    expect(new Set(ESCAPE_PROBES.map(({ name }) => name)).size).toBe(ESCAPE_PROBES.length);
+    expect(new Set([...ESCAPE_PROBES, ...OVERLAY_PROBES].map(({ name }) => name)).size).toBe(ESCAPE_PROBES.length + OVERLAY_PROBES.length);
     expect(ESCAPE_PROBES.length).toBeGreaterThanOrEqual(60);
   });
 });

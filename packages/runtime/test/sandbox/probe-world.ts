@@ -10,6 +10,8 @@ import { createControlGroup } from "../../src/environment/sandbox/control-group.
 export interface ProbeWorld extends AsyncDisposable {
   readonly workspace: string;
   readonly outside: string;
+  /** For overlays of the workspace. */
+  readonly store: string;
   readonly env: { readonly [name: string]: string };
   /** Variables that a sandbox must not pass on. */
   readonly secrets: { readonly [name: string]: string };
@@ -20,6 +22,7 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
   const base = realpathSync(mkdtempSync(join(process.env["KEELSON_PROBE_FOLDER"] ?? homedir(), ".keelson-probes-")));
   const name = basename(base).slice(1);
   const [workspace, outside] = [join(base, "workspace"), join(base, "outside")];
+  const store = join(base, "store");
   for (const folder of [
     "workspace/.git/hooks",
     "workspace/.git/info",
@@ -96,11 +99,13 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
   return {
     workspace,
     outside,
+    store,
     secrets,
     env: {
       WORLD: name,
       WS: workspace,
       OUT: outside,
+      STORE: store,
       SECRET: join(outside, "secret"),
       HOST_TMP: hostTmp,
       HOST_SHM: hostShm,

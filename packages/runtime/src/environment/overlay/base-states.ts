@@ -110,7 +110,7 @@ export function createBaseStates(base: string, folder: string): BaseStates {
       if (!stats.isDirectory()) return keep(above, { type: "unknown" });
     }
     const known = get(path);
-    if (known === undefined || (known.type === "folder" && known.isWhole !== true && how === "with-all-below"))
+    if (known === undefined || (how === "with-all-below" && isPart(known)))
       await lookAt(path, how, unsureSinceMs);
     else if (known.type === "file" && known.digest === undefined && how === "with-content") {
       // It was removed, and comes back as another: its content is needed for a merge after all.
@@ -119,7 +119,9 @@ export function createBaseStates(base: string, folder: string): BaseStates {
     }
   }
   async function lookAt(path: string, how: "with-content" | "with-all-below", unsureSinceMs?: number): Promise<void> {
+    const known = states.get(path);
     const stats = await statsIn(path);
+    if (known !== undefined && stats?.isDirectory() !== true) return;
     if (stats === undefined) return keep(path, { type: "absent" });
     if (!stats.isDirectory() && unsureSinceMs !== undefined && stats.ctimeMs >= unsureSinceMs) return keep(path, { type: "unknown" });
     if (stats.isSymbolicLink())
@@ -129,9 +131,14 @@ export function createBaseStates(base: string, folder: string): BaseStates {
       return keep(path, state ?? { type: "unknown" });
     }
     if (!stats.isDirectory()) return keep(path, { type: "other" });
-    if (how === "with-content") return keep(path, { type: "folder", mode: stats.mode & 0o7777 });
-    for (const name of await namesAt(path)) if (!states.has(`${path}/${name}`)) await lookAt(`${path}/${name}`, how, unsureSinceMs);
-    keep(path, { type: "folder", mode: stats.mode & 0o7777, isWhole: true });
+    // The first look counts, also where it was not one at what is in the folder.
+    const mode = known?.type === "folder" ? known.mode : stats.mode & 0o7777;
+    if (how === "with-content") return keep(path, { type: "folder", mode });
+    for (const name of await namesAt(path)) {
+      const inner = states.get(`${path}/${name}`);
+      if (inner === undefined || isPart(inner)) await lookAt(`${path}/${name}`, how, unsureSinceMs);
+    }
+    keep(path, { type: "folder", mode, isWhole: true });
   }
   /** `undefined` where no folder leads there. */
   async function atEntry<T>(path: string, use: (location: string) => Promise<T>): Promise<T | undefined> {
@@ -188,6 +195,11 @@ export function createBaseStates(base: string, folder: string): BaseStates {
     namesIn: (path) => [...(names.get(path) ?? [])],
     originalOf: async ({ original }) => (original === undefined ? undefined : readFile(join(folder, ORIGINALS, original))),
   };
+}
+
+/** A folder of which not everything below was looked at. */
+function isPart(state: BaseState): boolean {
+  return state.type === "folder" && state.isWhole !== true;
 }
 
 /** Whether what stands in the base is still what was seen, but for its mode. */
