@@ -39,14 +39,8 @@ export {
 export { isPublicAddress } from "../transport/public-address.ts";
 export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/network/filtering-proxy.ts";
 export type { ResolveHost } from "./sandbox/network/resolve-host.ts";
-export {
-  type CommitOptions,
-  type CommitResult,
-  createOverlay,
-  type Overlay,
-  type OverlayChange,
-  type OverlayOptions,
-} from "./overlay/create-overlay.ts";
+export { createOverlay, type OverlayOptions } from "./overlay/create-overlay.ts";
+export type { CommitOptions, CommitResult, Overlay, OverlayChange } from "./overlay/overlay.ts";
 export type { OverlayConflict, Resolution } from "./overlay/plan-commit.ts";
 export { readCommandLine } from "./command-line/read-command-line.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.

@@ -31,6 +31,7 @@ const step = fc.oneof(
 describeWithBubblewrap("commands and files in an overlay", () => {
   it(
     "make of a base, at the commit, what they make of a plain folder; and nothing before it or after a rollback",
+    { timeout: WAIT_MS },
     async () => {
       const world = testFolder();
       let round = 0;
@@ -75,6 +76,5 @@ describeWithBubblewrap("commands and files in an overlay", () => {
         { numRuns: sampleSize("commands in an overlay", { test: 2, ci: 3, soak: 500 }), seed },
       );
     },
-    WAIT_MS,
   );
 });

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, lstatSync } from "node:fs";
 import { join } from "node:path";
-import type { ExecutionResponse } from "@keelson/protocol";
+import type { ExecuteResponse } from "@keelson/protocol";
 import { createOverlay, createSandboxExecutor, type SandboxPolicy } from "keelson/environment";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
@@ -58,7 +58,7 @@ interface Command {
 async function tryProbes(
   world: ProbeWorld,
   probes: readonly EscapeProbe[],
-  confined: (command: Command, policy: SandboxPolicy, env: NodeJS.ProcessEnv) => Promise<ExecutionResponse>,
+  confined: (command: Command, policy: SandboxPolicy, env: NodeJS.ProcessEnv) => Promise<ExecuteResponse>,
 ): Promise<void> {
   const env = { ...process.env, ...world.secrets };
   const command = { command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 50_000 };

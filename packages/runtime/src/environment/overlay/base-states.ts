@@ -110,8 +110,7 @@ export function createBaseStates(base: string, folder: string): BaseStates {
       if (!stats.isDirectory()) return keep(above, { type: "unknown" });
     }
     const known = get(path);
-    if (known === undefined || (how === "with-all-below" && isPart(known)))
-      await lookAt(path, how, unsureSinceMs);
+    if (known === undefined || (how === "with-all-below" && isPart(known))) await lookAt(path, how, unsureSinceMs);
     else if (known.type === "file" && known.digest === undefined && how === "with-content") {
       // It was removed, and comes back as another: its content is needed for a merge after all.
       const now = await atEntry(path, async (location) => fileState(location, await statsOf(location), true));
