@@ -29,52 +29,48 @@ const step = fc.oneof(
 );
 
 describeWithBubblewrap("commands and files in an overlay", () => {
-  it(
-    "make of a base, at the commit, what they make of a plain folder; and nothing before it or after a rollback",
-    { timeout: WAIT_MS },
-    async () => {
-      const world = testFolder();
-      let round = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), fc.nat({ max: 5 }), async (steps, reopenAt) => {
-          const folder = join(world, String(round++));
-          const [base, store] = [makeTree(join(folder, "base"), START), join(folder, "store")];
-          const before = treeAt(base);
-          const plain = createDiskVfs({ root: copyTree(base, join(folder, "plain")) });
-          let overlay = await createOverlay({ base, store, shell: "overlayfs" });
-          for (const [index, todo] of steps.entries()) {
-            if ("command" in todo) {
-              const { stdout } = await overlay.executor({}).execute({ command: `(${todo.command}) 2>/dev/null; echo $?` });
-              expect(stdout, todo.command).toBe(
-                execFileSync("bash", ["-c", `(${todo.command}) 2>/dev/null; echo $?`], { cwd: plain.root, encoding: "utf8" }),
-              );
-            } else
-              for (const { files } of [overlay, { files: plain }])
-                await ("write" in todo ? files.write(todo.write, todo.text) : files.rm(todo.remove, { recursive: true })).catch(() => {});
-            if (index === reopenAt) {
-              await overlay.close();
-              overlay = await createOverlay({ base, store, id: overlay.id });
-            }
+  it("make of a base, at the commit and never before it, what they make of a plain folder", { timeout: WAIT_MS }, async () => {
+    const world = testFolder();
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), fc.nat({ max: 5 }), async (steps, reopenAt) => {
+        const folder = join(world, String(round++));
+        const [base, store] = [makeTree(join(folder, "base"), START), join(folder, "store")];
+        const before = treeAt(base);
+        const plain = createDiskVfs({ root: copyTree(base, join(folder, "plain")) });
+        let overlay = await createOverlay({ base, store, shell: "overlayfs" });
+        for (const [index, todo] of steps.entries()) {
+          if ("command" in todo) {
+            const { stdout } = await overlay.executor({}).execute({ command: `(${todo.command}) 2>/dev/null; echo $?` });
+            expect(stdout, todo.command).toBe(
+              execFileSync("bash", ["-c", `(${todo.command}) 2>/dev/null; echo $?`], { cwd: plain.root, encoding: "utf8" }),
+            );
+          } else
+            for (const { files } of [overlay, { files: plain }])
+              await ("write" in todo ? files.write(todo.write, todo.text) : files.rm(todo.remove, { recursive: true })).catch(() => {});
+          if (index === reopenAt) {
+            await overlay.close();
+            overlay = await createOverlay({ base, store, id: overlay.id });
           }
-          const wanted = treeAt(plain.root);
-          expect((await overlay.files.glob("**")).map(({ path: found }) => found.slice(base.length + 1)).sort()).toEqual(
-            Object.keys(wanted).sort(),
-          );
-          expect(treeAt(base)).toEqual(before);
-          const changed = new Set([...Object.keys(before), ...Object.keys(wanted)].filter((at) => before[at] !== wanted[at]));
-          expect((await overlay.diff()).map((change) => change.path).sort()).toEqual([...changed].sort());
-          expect(await overlay.commit()).toMatchObject({ status: "committed", merged: [] });
-          expect(treeAt(base)).toEqual(wanted);
-          expect(await overlay.diff()).toEqual([]);
-          await overlay.executor({}).execute({ command: "rm -rf *; echo x > x" });
-          await overlay.rollback();
-          expect(await overlay.diff()).toEqual([]);
-          await overlay.close();
-          expect(treeAt(base)).toEqual(wanted);
-          rmSync(folder, { recursive: true });
-        }),
-        { numRuns: sampleSize("commands in an overlay", { test: 2, ci: 3, soak: 500 }), seed },
-      );
-    },
-  );
+        }
+        const wanted = treeAt(plain.root);
+        expect((await overlay.files.glob("**")).map(({ path: found }) => found.slice(base.length + 1)).sort()).toEqual(
+          Object.keys(wanted).sort(),
+        );
+        expect(treeAt(base)).toEqual(before);
+        const changed = new Set([...Object.keys(before), ...Object.keys(wanted)].filter((at) => before[at] !== wanted[at]));
+        expect((await overlay.diff()).map((change) => change.path).sort()).toEqual([...changed].sort());
+        expect(await overlay.commit()).toMatchObject({ status: "committed", merged: [] });
+        expect(treeAt(base)).toEqual(wanted);
+        expect(await overlay.diff()).toEqual([]);
+        await overlay.executor({}).execute({ command: "rm -rf *; echo x > x" });
+        await overlay.rollback();
+        expect(await overlay.diff()).toEqual([]);
+        await overlay.close();
+        expect(treeAt(base)).toEqual(wanted);
+        rmSync(folder, { recursive: true });
+      }),
+      { numRuns: sampleSize("commands in an overlay", { test: 2, ci: 3, soak: 500 }), seed },
+    );
+  });
 });
