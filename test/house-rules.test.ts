@@ -2,7 +2,8 @@ import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Offence, judgeProjects } from "../tools/house-rules.ts";
+import { judgeProjects } from "../tools/house-rules.ts";
+import type { Offence } from "../tools/offence.ts";
 
 const refused: readonly { readonly rule: string; readonly file: string; readonly text: string }[] = [
   {
@@ -85,6 +86,21 @@ const refused: readonly { readonly rule: string; readonly file: string; readonly
     file: "packages/runtime/src/agent/own-type.ts",
     text: `type Own = { f(): Promise<string> | string };\nexport async function f(own: Own): Promise<string> { return await own.f(); }`,
   },
+  {
+    rule: "early-return",
+    file: "packages/runtime/src/agent/given-back.ts",
+    text: `declare function work(): Promise<number>;\nexport async function f(held: AsyncDisposable): Promise<number> { await using _ = held; if (held) return work(); return 1; }`,
+  },
+  {
+    rule: "early-return",
+    file: "packages/runtime/src/agent/finally.ts",
+    text: `declare function work(): Promise<number>;\nexport const f = async (done: () => void): Promise<number> => { try { return work(); } finally { done(); } };`,
+  },
+  {
+    rule: "early-return",
+    file: "packages/runtime/src/agent/uncaught.ts",
+    text: `declare function work(): Promise<number>;\nexport async function f(): Promise<number> { try { return work(); } catch { return 1; } }`,
+  },
 ];
 
 const accepted: readonly { readonly what: string; readonly file: string; readonly text: string }[] = [
@@ -102,6 +118,16 @@ const accepted: readonly { readonly what: string; readonly file: string; readonl
     what: "a clock that is given",
     file: "packages/runtime/src/agent/given.ts",
     text: `export const f = (clock: { now(): number; setTimeout(): void }): number => { clock.setTimeout(); return clock.now(); };`,
+  },
+  {
+    what: "a promise that is awaited where something is held, or returned where nothing is",
+    file: "packages/runtime/src/agent/awaited.ts",
+    text: `declare function work(): Promise<number>;\nexport async function f(held: AsyncDisposable): Promise<number> { try { await using _ = held; return await work(); } catch { return work(); } }`,
+  },
+  {
+    what: "a promise that a function which is not asynchronous returns, or one inside of it",
+    file: "packages/runtime/src/agent/passed-on.ts",
+    text: `declare function work(): Promise<number>;\nexport function f(): Promise<() => Promise<number>> { try { return Promise.resolve(() => work()); } finally { void 0; } }`,
   },
   {
     what: "a date made of a time that is given",

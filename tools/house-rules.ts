@@ -2,15 +2,9 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import ts from "typescript";
+import { isTest, type Offence } from "./offence.ts";
+import { earlyReturnsIn, floatingPromisesIn, sometimesPromisesIn } from "./promise-rules.ts";
 
-export interface Offence {
-  readonly rule: string;
-  readonly file: string;
-  readonly line: number;
-  readonly message: string;
-}
-
-const isTest = (file: string): boolean => /\.test(-d)?\.ts$|\/test\//.test(file);
 const isLibrary = (file: string): boolean => /^packages\/(protocol|runtime)\/src\//.test(file) && !isTest(file);
 
 type Report = (node: ts.Node, message: string) => void;
@@ -161,112 +155,6 @@ export function offencesIn(source: ts.SourceFile, file: string): readonly Offenc
   return offences;
 }
 
-/** Finds promises that nobody waits for: their failures are lost, and a test with one proves nothing. `void promise` says that this is meant. */
-export function floatingPromisesIn(source: ts.SourceFile, file: string, checker: ts.TypeChecker): readonly Offence[] {
-  const offences: Offence[] = [];
-  const visit = (node: ts.Node): void => {
-    if (ts.isExpressionStatement(node) && mayFloat(node.expression)) {
-      const type = checker.getTypeAtLocation(node.expression);
-      const isPromise = (type.isUnion() ? type.types : [type]).some((member) => isThenable(member, node, checker));
-      if (isPromise) {
-        offences.push({
-          rule: "floating-promise",
-          file,
-          line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1,
-          message: `nobody waits for \`${node.expression.getText(source).split("\n")[0]}\`: await it, or write \`void\` before it and say who handles its failure`,
-        });
-      }
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return offences;
-}
-
-/**
- * Finds functions that are asynchronous only now and then, and values that are promises only now and then: whoever reads such code has
- * two orders of events in mind. Only what users write may give either (a callback, a method of theirs), so the exported types of such
- * functions may say so; whoever calls them awaits what they give.
- */
-export function sometimesPromisesIn(source: ts.SourceFile, file: string, checker: ts.TypeChecker): readonly Offence[] {
-  if (!/^packages\/[^/]+\/src\//.test(file) || isTest(file)) return [];
-  const offences: Offence[] = [];
-  const report = (node: ts.Node, message: string): void => {
-    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
-    if (!offences.some((offence) => offence.line === line)) offences.push({ rule: "sometimes-promise", file, line, message });
-  };
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
-      const signature = checker.getSignatureFromDeclaration(node);
-      if (signature !== undefined && isSometimesPromise(checker.getReturnTypeOfSignature(signature), node, checker))
-        report(node, "this function gives a promise only now and then: make it async, or let it never wait");
-    }
-    const holdsValue = ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node) || (ts.isParameter(node) && hasBody(node.parent));
-    if (holdsValue && isSometimesPromise(checker.getTypeAtLocation(node), node, checker))
-      report(node, `\`${node.name.getText(source)}\` is a promise only now and then: await it where it comes from`);
-    if ((ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) && !isExported(node)) {
-      const union = sometimesPromiseWrittenIn(node);
-      if (union !== undefined)
-        report(
-          union,
-          "only an exported type, of what users write, may say that a promise comes now and then: say `Promise` or leave it out",
-        );
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(source);
-  return offences;
-}
-
-/** A union of promises with something else. One of promises with nothing (`Promise<T> | undefined`) says that there may be none to wait for. */
-function isSometimesPromise(type: ts.Type, at: ts.Node, checker: ts.TypeChecker): boolean {
-  if (!type.isUnion()) return false;
-  const present = type.types.filter(({ flags }) => (flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null)) === 0);
-  const promises = present.filter((member) => isThenable(member, at, checker)).length;
-  return promises > 0 && promises < present.length;
-}
-
-function sometimesPromiseWrittenIn(node: ts.Node): ts.Node | undefined {
-  if (ts.isUnionTypeNode(node)) {
-    const promises = node.types.filter((member) => /^Promise(Like)?</.test(member.getText())).length;
-    const nothings = node.types.filter((member) => ["undefined", "null"].includes(member.getText())).length;
-    if (promises > 0 && promises + nothings < node.types.length) return node;
-  }
-  return ts.forEachChild(node, sometimesPromiseWrittenIn);
-}
-
-function hasBody(node: ts.Node): boolean {
-  return "body" in node && node.body !== undefined;
-}
-
-function isExported(node: ts.Declaration): boolean {
-  return (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Export) !== 0;
-}
-
-/** Assignments, `await` and `void` dispose of the value; only these can drop it. */
-function mayFloat(expression: ts.Expression): boolean {
-  if (ts.isParenthesizedExpression(expression)) return mayFloat(expression.expression);
-  if (ts.isBinaryExpression(expression)) {
-    const logical = [ts.SyntaxKind.AmpersandAmpersandToken, ts.SyntaxKind.BarBarToken, ts.SyntaxKind.QuestionQuestionToken];
-    return logical.includes(expression.operatorToken.kind) && mayFloat(expression.right);
-  }
-  if (ts.isConditionalExpression(expression)) return mayFloat(expression.whenTrue) || mayFloat(expression.whenFalse);
-  if (!ts.isCallExpression(expression)) return false;
-  // `promise.catch(handle)` and `promise.then(use, handle)` have taken care of the failure.
-  if (ts.isPropertyAccessExpression(expression.expression)) {
-    const { text } = expression.expression.name;
-    if ((text === "catch" && expression.arguments.length >= 1) || (text === "then" && expression.arguments.length >= 2)) return false;
-    if (text === "finally") return mayFloat(expression.expression.expression);
-  }
-  return true;
-}
-
-function isThenable(type: ts.Type, at: ts.Node, checker: ts.TypeChecker): boolean {
-  if ((type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) !== 0) return false;
-  const then = type.getProperty("then");
-  return then !== undefined && checker.getTypeOfSymbolAtLocation(then, at).getCallSignatures().length > 0;
-}
-
 /** What may break a rule, each with the reason: rule, then file (or folder, with a slash at its end), then reason. */
 export type Exceptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -295,6 +183,7 @@ export function judgeProjects(root: string, projects: readonly string[], excepti
         ...offencesIn(source, file),
         ...floatingPromisesIn(source, file, checker),
         ...sometimesPromisesIn(source, file, checker),
+        ...earlyReturnsIn(source, file, checker),
       ];
       for (const offence of found) {
         const excepted = Object.keys(exceptions[offence.rule] ?? {}).find(

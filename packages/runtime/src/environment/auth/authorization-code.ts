@@ -49,7 +49,7 @@ export function createAuthorizationCodeCredentials(options: AuthorizationCodeOpt
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     await open(url.href);
     const code = await redirect.code({ clock, timeoutMs, signal });
-    return client.requestTokens(
+    return await client.requestTokens(
       { grant_type: "authorization_code", code, redirect_uri: redirect.uri, code_verifier: verifier },
       clock.now(),
       signal,

@@ -206,16 +206,16 @@ async function takeBack(base: string, folder: string, number: number, act: Act):
   const location = parent.at(basename(real));
   switch (act.act) {
     case "remove":
-      return rename(old, location).catch(ignore("ENOENT"));
+      return await rename(old, location).catch(ignore("ENOENT"));
     case "remove-folder":
-      return mkdir(location, { mode: act.mode }).then(() => {}, ignore("EEXIST"));
+      return await mkdir(location, { mode: act.mode }).then(() => {}, ignore("EEXIST"));
     case "make-folder":
-      return rmdir(location).catch(ignore("ENOENT", "ENOTEMPTY"));
+      return await rmdir(location).catch(ignore("ENOENT", "ENOTEMPTY"));
     case "set-mode":
-      return chmod(location, act.before).catch(ignore("ENOENT"));
+      return await chmod(location, act.before).catch(ignore("ENOENT"));
     case "place":
       if ((await statsOf(staged)) !== undefined) return;
-      return act.was === null ? unlink(location).catch(ignore("ENOENT")) : rename(old, location).catch(ignore("ENOENT"));
+      return await (act.was === null ? unlink(location).catch(ignore("ENOENT")) : rename(old, location).catch(ignore("ENOENT")));
   }
 }
 
