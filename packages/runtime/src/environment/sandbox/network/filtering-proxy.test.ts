@@ -1,9 +1,11 @@
-import { createServer as createHttpServer } from "node:http";
+import { once } from "node:events";
+import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { createFilteringProxy, type NetworkDecision } from "./filtering-proxy.ts";
+import type { ResolveHost } from "./resolve-host.ts";
 
 const PUBLIC = "93.184.216.34";
 const NAMES: { readonly [host: string]: readonly string[] } = {
@@ -302,44 +304,132 @@ describe("the proxy of a sandbox", () => {
 describe("a client that takes its time", () => {
   afterEach(() => vi.useRealTimers());
 
-  /** A connection that was taken, and has said this much. */
-  async function begun(text: string, answer?: RegExp): Promise<{ readonly closed: Promise<unknown>; readonly client: Socket }> {
+  interface Taken {
+    readonly client: Socket;
+    /** The proxy's end of its connection. */
+    readonly socket: Socket;
+    /** Sends it, and waits until the proxy has it. */
+    send(text: string): Promise<void>;
+    /** What it was told, as soon as that matches. */
+    told(answer: RegExp): Promise<string>;
+  }
+
+  async function taken({
+    resolve = async () => [PUBLIC],
+    upstream = web,
+  }: { resolve?: ResolveHost; upstream?: number } = {}): Promise<Taken> {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const proxy = createFilteringProxy(
-      { enabled: true },
-      { resolve: async () => [PUBLIC], dial: (_address, port) => connect(port === 80 ? web : raw, "127.0.0.1") },
+      { enabled: true, allowedDomains: ["allowed.test", "allowed.test:8443"] },
+      { resolve, dial: (_address, port) => connect(port === 80 ? upstream : raw, "127.0.0.1") },
     );
-    const taken = Promise.withResolvers<Socket>();
-    const port = await listen(createServer((socket) => (proxy.accept(socket), taken.resolve(socket))));
+    const accepted = Promise.withResolvers<Socket>();
+    const port = await listen(createServer((socket) => (proxy.accept(socket), accepted.resolve(socket))));
     const client = connect(port, "127.0.0.1");
     client.on("error", () => {});
     let said = "";
-    const answered = new Promise<void>((resolve) => {
-      client.on("data", (bytes) => {
-        said += String(bytes);
-        if (answer?.test(said)) resolve();
-      });
-    });
-    const closed = new Promise((resolve) => client.once("close", resolve));
-    const socket = await taken.promise;
-    client.write(text);
-    if (answer !== undefined) await answered;
-    else while (socket.bytesRead < text.length) await new Promise(setImmediate);
-    return { closed, client };
+    client.on("data", (bytes) => (said += String(bytes)));
+    const socket = await accepted.promise;
+    let sent = 0;
+    return {
+      client,
+      socket,
+      async send(text) {
+        sent += text.length;
+        client.write(text);
+        while (socket.bytesRead < sent && !socket.destroyed) await new Promise(setImmediate);
+        // What it makes of that, it makes at once.
+        await new Promise(setImmediate);
+      },
+      async told(answer) {
+        while (!answer.test(said) && !client.destroyed) await new Promise(setImmediate);
+        return said;
+      },
+    };
   }
 
+  /** A server that says when it was asked, and responds when it is told to. */
+  async function slowServer() {
+    const asked: ServerResponse[] = [];
+    const port = await listen(createHttpServer((_request, response) => void asked.push(response)));
+    return {
+      port,
+      async isAsked(): Promise<ServerResponse> {
+        for (;;) {
+          const response = asked.shift();
+          if (response !== undefined) return response;
+          await new Promise(setImmediate);
+        }
+      },
+    };
+  }
+
+  const GET = "GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n";
+
   it.each([
-    ["over the headers of its request", "GET http://allowed.test/ HTTP/1.1\r\nHost: allo", undefined],
-    ["over the next request", "GET http://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n", /web/],
-    ["over the first words in a tunnel", "CONNECT allowed.test:443 HTTP/1.1\r\n\r\n", /established/],
-    ["over plain HTTP in a tunnel", "CONNECT allowed.test:80 HTTP/1.1\r\n\r\n", /established/],
-  ] as const)("%s is let go", async (_what, text, answer) => {
-    const { closed, client } = await begun(text, answer);
-    if (answer !== undefined) client.write("G");
-    await new Promise(setImmediate);
+    ["over the headers of its request", "", undefined, "GET http://allowed.test/ HTTP/1.1\r\nHost: allo"],
+    ["over the next request", GET, /web/, "GET http"],
+    ["over the first words in a tunnel", tunnel("allowed.test:443"), /established/, "\x16\x03\x01"],
+    ["over plain HTTP in a tunnel", tunnel("allowed.test:80"), /established/, "GET /"],
+    ["over the next request in a tunnel", `${tunnel("allowed.test:80")}GET / HTTP/1.1\r\nHost: allowed.test\r\n\r\n`, /web/, "GET /"],
+  ] as const)("%s is let go", async (_what, before, answer, words) => {
+    const { socket, send, told } = await taken();
+    if (answer !== undefined) {
+      await send(before);
+      expect(await told(answer)).toMatch(answer);
+    }
+    await send(words);
     vi.advanceTimersByTime(59_000);
-    expect(client.destroyed).toBe(false);
+    expect(socket.destroyed).toBe(false);
     vi.advanceTimersByTime(2_000);
-    await closed;
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it("is not let go while the server takes its time, nor while one of several requests is being answered", async () => {
+    const slow = await slowServer();
+    const { socket, send, told } = await taken({ upstream: slow.port });
+    await send(GET);
+    const first = await slow.isAsked();
+    vi.advanceTimersByTime(61_000);
+    expect(socket.destroyed).toBe(false);
+    await send(GET);
+    const second = await slow.isAsked();
+    first.end("the first");
+    expect(await told(/the first/)).toContain("the first");
+    vi.advanceTimersByTime(61_000);
+    expect(socket.destroyed).toBe(false);
+    second.end("the second");
+    expect(await told(/the second/)).toContain("the second");
+  });
+
+  it("is not let go while the name of its host is looked for, nor in a tunnel that has begun", async () => {
+    const looking = Promise.withResolvers<readonly string[]>();
+    const asked = Promise.withResolvers<void>();
+    const { socket, send, told } = await taken({ resolve: () => (asked.resolve(), looking.promise) });
+    await send(tunnel("allowed.test:8443"));
+    await asked.promise;
+    vi.advanceTimersByTime(61_000);
+    expect(socket.destroyed).toBe(false);
+    looking.resolve([PUBLIC]);
+    expect(await told(/established/)).toContain("200");
+    await send("anything");
+    expect(await told(/raw 8/)).toContain("raw 8");
+    vi.advanceTimersByTime(61_000);
+    expect(socket.destroyed).toBe(false);
+  });
+
+  it("leaves no timer behind when it leaves, before its request or while that is answered", async () => {
+    const silent = await taken();
+    silent.client.destroy();
+    await once(silent.socket, "close");
+    expect(vi.getTimerCount()).toBe(0);
+    const slow = await slowServer();
+    const asking = await taken({ upstream: slow.port });
+    await asking.send(GET);
+    const response = await slow.isAsked();
+    asking.client.destroy();
+    // The proxy ends its own request when nobody waits for the response any more.
+    await Promise.all([once(asking.socket, "close"), once(response, "close")]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -78,7 +78,6 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
   // The HTTP server keeps such a time only for connections that it took itself.
   const deadlines = new Map<Socket, NodeJS.Timeout>();
   const awaitWords = (socket: Socket): void => {
-    clearTimeout(deadlines.get(socket));
     if (!socket.destroyed)
       deadlines.set(
         socket,
