@@ -249,6 +249,14 @@ describe.runIf(canFindStrays())("what left the process group", { timeout: 30_000
       "and whose child has an environment of its own",
       "setsid bash -c 'env -i sleep 300 & echo $! > stray.pid; wait' >/dev/null 2>&1 & sleep 0.3; echo ready",
     ],
+    [
+      "and starts something without that environment when it is to end",
+      `setsid bash -c 'trap "trap \"\" TERM; env -i sleep 300 & echo \\$! > stray.pid; exit" TERM; echo $$ > stray.pid; while :; do sleep 0.05; done' >/dev/null 2>&1 & until [ -s stray.pid ]; do :; done; echo ready`,
+    ],
+    [
+      "and becomes one program after the other",
+      `echo '[ -s stray.pid ] || echo $$ > stray.pid; exec bash again' > again; setsid bash again >/dev/null 2>&1 & until [ -s stray.pid ]; do :; done; echo ready`,
+    ],
   ];
   const isThere = (pid: number): boolean => {
     try {
