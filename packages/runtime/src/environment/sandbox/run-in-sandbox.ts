@@ -145,6 +145,9 @@ async function runInSandbox(
   const [program = "", ...rest] = await enclosed(bwrap, group, last);
   let unbridge = (): void => {};
   let refusal = (): unknown => undefined;
+  let isOpen = false;
+  // Until its gate is open it is not the command that speaks.
+  const onOutput = (stream: "stdout" | "stderr", text: string): void => void (isOpen && request.onOutput?.(stream, text));
   try {
     const response = await runProcess(
       {
@@ -162,6 +165,7 @@ async function runInSandbox(
           refusal = keepGate(child, GATE_FD, async () => {
             const wrong = await misplacedMount(mounts.mounts, await status.first, await place.mountTable());
             if (wrong !== undefined) throw cannot(wrong);
+            isOpen = true;
           });
           if (proxy !== undefined) unbridge = bridgeTo(child, proxy);
           const link = withLink ? child.stdio[LINK_FD] : undefined;
@@ -169,7 +173,7 @@ async function runInSandbox(
         },
         endRest: () => status.gone(),
       },
-      request,
+      { ...request, ...(request.onOutput && { onOutput }) },
       { maxOutputBytes: options.maxOutputBytes, killGraceMs: undefined },
       wiring,
     );

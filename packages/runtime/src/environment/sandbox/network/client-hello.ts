@@ -14,19 +14,23 @@ const MAX_HELLO_BYTES = 32 * 1024;
 
 /** Reads the server name (SNI) of a TLS ClientHello (RFC 8446, RFC 6066), which may come in several records. */
 export function readServerName(bytes: Buffer): ServerName {
-  const hello: Buffer[] = [];
+  // Put together once, not for each record: there may be thousands, of one byte each.
+  const pieces: Buffer[] = [];
+  let size = 0;
+  let whole: number | undefined;
   for (let at = 0; ;) {
     if (bytes.length > at && bytes[at] !== HANDSHAKE) return { type: "not-tls" };
     if (bytes.length < at + 5) return bytes.length > 1 && bytes[1] !== 3 ? { type: "not-tls" } : { type: "more" };
     const length = bytes.readUInt16BE(at + 3);
     if (bytes[at + 1] !== 3 || length === 0) return { type: "not-tls" };
-    hello.push(bytes.subarray(at + 5, at + 5 + length));
-    const message = hello.length === 1 ? (hello[0] as Buffer) : Buffer.concat(hello);
-    if (message.length > 0 && message[0] !== CLIENT_HELLO) return { type: "not-tls" };
-    if (message.length >= 4) {
-      const whole = message.readUIntBE(1, 3) + 4;
+    const piece = bytes.subarray(at + 5, at + 5 + length);
+    if (size === 0 && piece.length > 0 && piece[0] !== CLIENT_HELLO) return { type: "not-tls" };
+    pieces.push(piece);
+    size += piece.length;
+    if (whole === undefined && size >= 4) whole = Buffer.concat(pieces).readUIntBE(1, 3) + 4;
+    if (whole !== undefined) {
       if (whole > MAX_HELLO_BYTES) return { type: "not-tls" };
-      if (message.length >= whole) return readHello(message.subarray(4, whole));
+      if (size >= whole) return readHello(Buffer.concat(pieces).subarray(4, whole));
     }
     at += 5 + length;
     if (bytes.length < at) return { type: "more" };

@@ -301,6 +301,97 @@ describe("the proxy of a sandbox", () => {
   });
 });
 
+describe("a connection through the proxy", () => {
+  /** A proxy in front of a server of the test's own, and both ends of what was connected. */
+  async function connected(server: Server) {
+    const upstream = await listen(server);
+    const dialled: Socket[] = [];
+    const proxy = createFilteringProxy(
+      { enabled: true, allowedDomains: ["allowed.test", "allowed.test:8443"] },
+      {
+        resolve: async () => [PUBLIC],
+        dial() {
+          const socket = connect(upstream, "127.0.0.1");
+          dialled.push(socket);
+          return socket;
+        },
+      },
+    );
+    const port = await listen(createServer((socket) => proxy.accept(socket)));
+    const open = async (text: string): Promise<Socket> => {
+      const client = connect(port, "127.0.0.1");
+      await once(client, "connect");
+      client.on("error", () => {}).write(text);
+      return client;
+    };
+    return { proxy, dialled, open };
+  }
+  const silent = (): Server => createServer((socket) => void socket.on("error", () => {}).resume());
+  const textOf = async (client: Socket): Promise<string> => {
+    let text = "";
+    for await (const bytes of client) text += String(bytes);
+    return text;
+  };
+
+  it("does not become one of another protocol, whoever of both asks for it", async () => {
+    const answers = createServer((socket) => {
+      const answer = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\nother words";
+      socket.on("error", () => {}).once("data", () => socket.write(answer));
+    });
+    const { open, dialled } = await connected(answers);
+    const asked = await textOf(
+      await open("GET http://allowed.test/ HTTP/1.1\r\nhost: allowed.test\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n"),
+    );
+    expect(status(asked)).toBe("403");
+    expect(dialled).toEqual([]);
+    const unasked = await textOf(await open(get("http://allowed.test/")));
+    expect(status(unasked)).toBe("502");
+    expect(unasked).not.toContain("other words");
+    await vi.waitUntil(() => dialled[0]?.destroyed);
+  });
+
+  it("ends at both ends when either is gone, and says what came last", async () => {
+    const leaves = await connected(silent());
+    const client = await leaves.open(tunnel("allowed.test:8443"));
+    await once(client, "data");
+    client.write("anything");
+    await vi.waitUntil(() => leaves.dialled[0]?.bytesWritten === 8);
+    client.resetAndDestroy();
+    await vi.waitUntil(() => leaves.dialled[0]?.destroyed);
+    const breaks = await connected(
+      createServer((socket) => void socket.on("error", () => {}).once("data", () => socket.resetAndDestroy())),
+    );
+    expect(await textOf(await breaks.open(`${tunnel("allowed.test:8443")}anything`))).toMatch(/established\r\n\r\n$/);
+    const ends = await connected(createServer((socket) => void socket.on("error", () => {}).once("data", () => socket.end("farewell"))));
+    const other = await ends.open(`${tunnel("allowed.test:8443")}anything`);
+    expect(await textOf(other)).toMatch(/farewell$/);
+  });
+
+  it("ends in a tunnel whose first words never get to whom they mean", async () => {
+    const { open, dialled } = await connected(silent());
+    const client = await open(tunnel("allowed.test:443"));
+    await once(client, "data");
+    // A hello of 31 kB in records of one byte each, six bytes of the connection for each of the hello.
+    const records = Array.from({ length: 6000 }, () => Buffer.from([22, 3, 1, 0, 1, 0]));
+    client.write(Buffer.concat([Buffer.from([22, 3, 1, 0, 4, 1, 0, 0x7c, 0]), ...records]));
+    await once(client, "close");
+    expect(dialled[0]?.bytesWritten).toBe(0);
+  });
+
+  it("is not taken when there are 256, until one of these ends; and all end with the proxy", async () => {
+    const { open, proxy } = await connected(silent());
+    const clients = await Promise.all(Array.from({ length: 256 }, () => open("GET http")));
+    const isTaken = async (): Promise<boolean> => status(await textOf(await open("no HTTP\r\n\r\n")).catch(String)) === "400";
+    expect(await isTaken()).toBe(false);
+    const [first, ...others] = clients;
+    first?.destroy();
+    await vi.waitUntil(isTaken);
+    const ended = Promise.all(others.map((client) => new Promise((resolve) => client.resume().once("close", resolve))));
+    proxy.close();
+    await ended;
+  });
+});
+
 describe("a client that takes its time", () => {
   afterEach(() => vi.useRealTimers());
 

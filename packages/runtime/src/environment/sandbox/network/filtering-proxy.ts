@@ -162,10 +162,8 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       upstream
         .once("response", done)
         .on("error", failed)
-        .once("upgrade", (_answer, changed: Socket) => {
-          changed.destroy();
-          failed(new Error("it changed to another protocol, which nobody asked for"));
-        });
+        // The connection ends with the response that says so.
+        .once("upgrade", () => failed(new Error("it changed to another protocol, which nobody asked for")));
     });
     if (framing === undefined) upstream.end();
     else request.pipe(upstream);
