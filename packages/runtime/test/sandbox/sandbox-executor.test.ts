@@ -215,9 +215,12 @@ describeWithBubblewrap("a command in a sandbox", () => {
       writeFileSync(program, `#!/bin/sh\n[ "$1" = --args ] && rm -rf '${folder}'\nexec '${bwrap}' "$@"\n`, { mode: 0o755 });
       let heard = "";
       const onOutput = (_stream: string, text: string): void => void (heard += text);
-      const { stdout, exitCode } = await sandbox({}, { bubblewrap: program }).execute({ command: "cat", stdin: "said", onOutput });
-      // What bubblewrap said of the first plan is not the command's.
-      expect({ stdout, exitCode, heard }).toEqual({ stdout: "said", exitCode: 0, heard: "said" });
+      const onStart = vi.fn();
+      const { stdout, exitCode } = await sandbox({}, { bubblewrap: program }).execute({ command: "cat", stdin: "said", onOutput, onStart });
+      expect({ stdout, exitCode }).toEqual({ stdout: "said", exitCode: 0 });
+      // The first plan, of which bubblewrap said something, was no start of the command.
+      expect(heard).toBe("said");
+      expect(onStart).toHaveBeenCalledTimes(1);
     } finally {
       server.close();
       rmSync(outside, { recursive: true, force: true });

@@ -146,7 +146,7 @@ async function runInSandbox(
   let unbridge = (): void => {};
   let refusal = (): unknown => undefined;
   let isOpen = false;
-  // Until its gate is open it is not the command that speaks.
+  // Until its gate is open it is not the command that runs and speaks: its plan may be stale.
   const onOutput = (stream: "stdout" | "stderr", text: string): void => void (isOpen && request.onOutput?.(stream, text));
   try {
     const response = await runProcess(
@@ -166,6 +166,7 @@ async function runInSandbox(
             const wrong = await misplacedMount(mounts.mounts, await status.first, await place.mountTable());
             if (wrong !== undefined) throw cannot(wrong);
             isOpen = true;
+            if (child.pid !== undefined) request.onStart?.({ pid: child.pid });
           });
           if (proxy !== undefined) unbridge = bridgeTo(child, proxy);
           const link = withLink ? child.stdio[LINK_FD] : undefined;
@@ -173,7 +174,7 @@ async function runInSandbox(
         },
         endRest: () => status.gone(),
       },
-      { ...request, ...(request.onOutput && { onOutput }) },
+      { ...request, onStart() {}, ...(request.onOutput && { onOutput }) },
       { maxOutputBytes: options.maxOutputBytes, killGraceMs: undefined },
       wiring,
     );
