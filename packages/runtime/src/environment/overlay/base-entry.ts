@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path/posix";
 import type { Readable } from "node:stream";
 import { VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
+import { systemCode } from "../files/vfs-error-from.ts";
 
 // Others work in the base meanwhile, and may put a link where a folder or file was. What an overlay looks at there it reaches
 // through folders it holds open, and it opens no link.
@@ -16,6 +17,16 @@ export async function withBaseEntry<T>(base: string, path: string, use: (locatio
   if (path === base) return use(base);
   await using folder = await openDirectory(dirname(path), base);
   return await use(folder.at(basename(path))); // the folder is open until then
+}
+
+/** As `withBaseEntry`; `undefined` where no folder leads there, or a link was put there while it was looked at. */
+export async function atBaseEntry<T>(base: string, path: string, use: (location: string) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await withBaseEntry(base, path, use);
+  } catch (error) {
+    if (leadsNowhere(error) || systemCode(error) === "ELOOP") return undefined;
+    throw error;
+  }
 }
 
 /** Whether it failed because there is nothing at the path. */

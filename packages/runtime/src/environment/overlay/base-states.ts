@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { systemCode } from "../files/vfs-error-from.ts";
-import { copyOriginal, leadsNowhere, readOriginal, withBaseEntry } from "./base-entry.ts";
+import { atBaseEntry, copyOriginal, readOriginal, withBaseEntry } from "./base-entry.ts";
 
 /** What stood at a path of the base. */
 export type BaseState =
@@ -139,19 +139,9 @@ export function createBaseStates(base: string, folder: string): BaseStates {
     }
     keep(path, { type: "folder", mode, isWhole: true });
   }
-  /** `undefined` where no folder leads there. */
-  async function atEntry<T>(path: string, use: (location: string) => Promise<T>): Promise<T | undefined> {
-    try {
-      return await withBaseEntry(base, join(base, path), use);
-    } catch (error) {
-      // It was swapped for a link while it was looked at.
-      if (leadsNowhere(error) || systemCode(error) === "ELOOP") return undefined;
-      throw error;
-    }
-  }
-  async function statsIn(path: string): Promise<Stats | undefined> {
-    return atEntry(path, (location) => statsOf(location));
-  }
+  const atEntry = <T>(path: string, use: (location: string) => Promise<T>): Promise<T | undefined> =>
+    atBaseEntry(base, join(base, path), use);
+  const statsIn = (path: string): Promise<Stats | undefined> => statsInBase(base, path);
   async function namesAt(path: string): Promise<string[]> {
     await using folder = await openDirectory(join(base, path), base);
     return await readdir(folder.self);
@@ -237,6 +227,11 @@ export async function statsOf(location: string): Promise<Stats | undefined> {
     if (["ENOENT", "ENOTDIR", "ENAMETOOLONG"].includes(systemCode(error) ?? "")) return undefined;
     throw error;
   }
+}
+
+/** What stands at a path below the base; nothing where a link is on the way. */
+export async function statsInBase(base: string, path: string): Promise<Stats | undefined> {
+  return atBaseEntry(base, join(base, path), statsOf);
 }
 
 export function parentOf(path: string): string {

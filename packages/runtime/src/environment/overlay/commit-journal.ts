@@ -1,6 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { chmod, copyFile, link, mkdir, open, readdir, readFile, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, open, readFile, rename, rmdir, symlink, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { VfsError } from "@keelson/protocol";
@@ -8,11 +7,21 @@ import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { withPathLock } from "../files/path-lock.ts";
 import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
-import { ancestors, parentOf, statsOf } from "./base-states.ts";
+import { ancestors, parentOf, statsInBase, statsOf } from "./base-states.ts";
+import {
+  COMMIT_FOLDER,
+  type CommitFolder,
+  commitFoldersIn,
+  isJournalOf,
+  makeCommitFolder,
+  noteOf,
+  newJournal,
+  openCommitFolder,
+  passingName,
+  removeCommitFolder,
+  writeSynced,
+} from "./commit-folder.ts";
 import type { PlannedChange } from "./plan-commit.ts";
-
-/** The folder of a commit under way, in the base, so that what is in it is put in place by renaming. */
-export const COMMIT_FOLDER = ".keelson-commit";
 
 const WAIT_MS = 30_000;
 const LOOK_MS = 20;
@@ -31,97 +40,114 @@ interface Seen {
   readonly inode: number;
   readonly size: number;
 }
+interface Journal {
+  readonly base: string;
+  readonly acts: readonly Act[];
+}
 
-/** Runs `work` while no other commit to this base is under way, here or in another process. One that was cut off is finished first. */
+/**
+ * Runs `work` while no other commit to this base is under way, here or in another process. One that was cut off is finished first.
+ * @param store where it is written what is to be done: nobody who works in the base may write there
+ */
 export async function withBase<T>(
   base: string,
+  store: string,
   work: (commit: (changes: readonly PlannedChange[]) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   return withPathLock([join(base, COMMIT_FOLDER)], async () => {
-    const folder = await take(base);
+    const folder = await take(base, store);
     try {
       return await work((changes) => carryOut(base, folder, changes));
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await folder[Symbol.asyncDispose]();
+      await removeCommitFolder(base, COMMIT_FOLDER);
     }
   });
 }
 
 /** Finishes a commit whose process ended in the middle of it. */
-export async function finishCommit(base: string): Promise<void> {
-  if ((await foldersOfCommits(base)).length > 0) await withBase(base, async () => {});
+export async function finishCommit(base: string, store: string): Promise<void> {
+  if ((await commitFoldersIn(base)).length > 0) await withBase(base, store, async () => {});
 }
 
 /** Makes the folder, which one process at a time can have, and finishes what others left. */
-async function take(base: string): Promise<string> {
-  const folder = join(base, COMMIT_FOLDER);
-  const own = besides(folder);
-  await mkdir(own, { mode: 0o700 });
+async function take(base: string, store: string): Promise<CommitFolder> {
+  const [path, journal] = [join(base, COMMIT_FOLDER), newJournal(store)];
+  let name = passingName();
+  let folder: CommitFolder | undefined;
   try {
-    await writeSynced(join(own, "owner"), processOwner());
+    await makeCommitFolder(base, name, journal, processOwner());
     for (let waited = 0; ; waited += LOOK_MS) {
       try {
         // One with something in it is not replaced.
-        await rename(own, folder);
+        await rename(join(base, name), path);
+        name = COMMIT_FOLDER;
         break;
       } catch (error) {
         if (systemCode(error) !== "ENOTEMPTY" && systemCode(error) !== "EEXIST") throw error;
       }
-      const owner = await ownerOf(folder);
-      if (owner === undefined ? waited > NAMELESS_MS : isDeadOwner(owner)) await rename(folder, besides(folder)).catch(ignore("ENOENT"));
+      const owner = await noteOf(base, COMMIT_FOLDER, "owner");
+      if (owner === undefined ? waited > NAMELESS_MS : isDeadOwner(owner))
+        await rename(path, join(base, passingName())).catch(ignore("ENOENT"));
       else if (waited >= WAIT_MS)
         throw new VfsError({
           kind: "operation-denied",
-          path: folder,
-          message: `Another commit to ${base} is under way (${folder} belongs to ${owner}). Try again later.`,
+          path,
+          message: `Another commit to ${base} is under way (${path} belongs to ${owner}). Try again later.`,
         });
       else await sleep(LOOK_MS);
     }
-    await mkdir(join(folder, "new"));
-    await mkdir(join(folder, "old"));
-    for (const left of await foldersOfCommits(base)) {
-      const owner = await ownerOf(left);
-      if (left !== folder && owner !== undefined && isDeadOwner(owner)) await finish(base, left);
+    folder = await openCommitFolder(base, name, journal);
+    for (const left of await commitFoldersIn(base)) {
+      const owner = left === COMMIT_FOLDER ? undefined : await noteOf(base, left, "owner");
+      if (owner !== undefined && isDeadOwner(owner)) await finish(base, left, store);
     }
     return folder;
   } catch (error) {
-    await rm(own, { recursive: true, force: true });
-    throw vfsErrorFrom(error, folder);
+    await folder?.[Symbol.asyncDispose]();
+    await removeCommitFolder(base, name).catch(() => {}); // the first error says why
+    throw vfsErrorFrom(error, path);
   }
 }
 
-function besides(folder: string): string {
-  return `${folder}-${randomBytes(6).toString("hex")}`;
-}
-
-async function foldersOfCommits(base: string): Promise<string[]> {
-  return (await readdir(base)).filter((name) => name.startsWith(COMMIT_FOLDER)).map((name) => join(base, name));
-}
-
-async function ownerOf(folder: string): Promise<string | undefined> {
-  return readFile(join(folder, "owner"), "utf8").catch(() => undefined);
-}
-
 /** Of a process that is gone: what was decided is done, what was not is forgotten. */
-async function finish(base: string, folder: string): Promise<void> {
-  const text = await readFile(join(folder, "journal.json"), "utf8").catch(() => undefined);
-  if (text !== undefined) for (const [number, act] of (JSON.parse(text) as Act[]).entries()) await perform(base, folder, number, act, true);
-  await rm(folder, { recursive: true, force: true });
+async function finish(base: string, name: string, store: string): Promise<void> {
+  const journal = await noteOf(base, name, "journal");
+  const acts = journal === undefined ? undefined : await decidedActs(base, name, store, journal);
+  if (journal !== undefined && acts !== undefined) {
+    await using folder = await openCommitFolder(base, name, journal);
+    for (const [number, act] of acts.entries()) await perform(base, folder, number, act, true);
+    await unlink(journal);
+  }
+  await removeCommitFolder(base, name);
 }
 
-async function carryOut(base: string, folder: string, changes: readonly PlannedChange[]): Promise<void> {
+/** Only what stands in the store is believed: anyone who works in the base could have made the folder there. */
+async function decidedActs(base: string, name: string, store: string, journal: string): Promise<readonly Act[] | undefined> {
+  if (isJournalOf(store, journal)) {
+    const text = await readFile(journal, "utf8").catch(ignore("ENOENT"));
+    const decided = text === undefined ? undefined : (JSON.parse(text) as Journal);
+    return decided?.base === base ? decided.acts : undefined;
+  }
+  if ((await statsOf(journal)) === undefined) return undefined;
+  throw new VfsError({
+    kind: "operation-denied",
+    path: join(base, name),
+    message: `${join(base, name)} is of a commit from another store that was cut off (${journal}). Open an overlay of ${base} with that store, which finishes it; or remove the folder, if no commit of yours made it.`,
+  });
+}
+
+async function carryOut(base: string, folder: CommitFolder, changes: readonly PlannedChange[]): Promise<void> {
   const acts = await actsOf(base, changes);
   const contents = new Map(changes.map((change) => [change.path, change.becomes]));
   const staged = acts.flatMap((act, number) => (act.act === "place" ? [{ number, content: contents.get(act.path) }] : []));
   try {
     for (let from = 0; from < staged.length; from += PARALLEL_COPIES)
-      await Promise.all(
-        staged.slice(from, from + PARALLEL_COPIES).map(({ number, content }) => stage(join(folder, "new", String(number)), content)),
-      );
+      await Promise.all(staged.slice(from, from + PARALLEL_COPIES).map(({ number, content }) => stage(folder.staged(number), content)));
     // From here on it is decided.
-    const draft = join(folder, "journal.json.draft");
-    await writeSynced(draft, JSON.stringify(acts));
-    await rename(draft, join(folder, "journal.json"));
+    const draft = `${folder.journal}.draft`;
+    await writeSynced(draft, JSON.stringify({ base, acts } satisfies Journal));
+    await rename(draft, folder.journal);
   } catch (error) {
     throw vfsErrorFrom(error, base);
   }
@@ -131,10 +157,10 @@ async function carryOut(base: string, folder: string, changes: readonly PlannedC
       await perform(base, folder, number, act, false);
       done = number + 1;
     }
-    await unlink(join(folder, "journal.json"));
+    await unlink(folder.journal);
   } catch (error) {
     for (let number = done - 1; number >= 0; number--) await takeBack(base, folder, number, acts[number] as Act);
-    await unlink(join(folder, "journal.json"));
+    await unlink(folder.journal);
     throw vfsErrorFrom(error, join(base, acts[done]?.path ?? ""));
   }
 }
@@ -146,14 +172,14 @@ async function actsOf(base: string, changes: readonly PlannedChange[]): Promise<
   const made = new Set<string>();
   for (const { path, was, becomes } of changes) {
     // What is found all the same is behind a link that gives way to a folder, or came to be since then.
-    const stats = was.type === "absent" ? undefined : await statsOf(join(base, path));
+    const stats = was.type === "absent" ? undefined : await statsInBase(base, path);
     const seen = stats === undefined ? null : { inode: stats.ino, size: stats.size };
     const goes = becomes.type === "absent" || (was.type === "folder") !== (becomes.type === "folder");
     if (goes && was.type === "folder") removals.unshift({ act: "remove-folder", path, mode: was.mode });
     else if (goes && seen !== null) removals.unshift({ act: "remove", path, was: seen });
     if (becomes.type === "absent") continue;
     for (const above of ancestors(path))
-      if (!made.has(above) && (made.has(parentOf(above)) || (await statsOf(join(base, above))) === undefined)) {
+      if (!made.has(above) && (made.has(parentOf(above)) || (await statsInBase(base, above)) === undefined)) {
         made.add(above);
         placements.push({ act: "make-folder", path: above, mode: 0o777 & ~process.umask() });
       }
@@ -168,9 +194,9 @@ async function actsOf(base: string, changes: readonly PlannedChange[]): Promise<
 }
 
 /** @param isRepeated it may have been done already: by a process that was cut off */
-async function perform(base: string, folder: string, number: number, act: Act, isRepeated: boolean): Promise<void> {
+async function perform(base: string, folder: CommitFolder, number: number, act: Act, isRepeated: boolean): Promise<void> {
   const real = join(base, act.path);
-  const [staged, old] = [join(folder, "new", String(number)), join(folder, "old", String(number))];
+  const [staged, old] = [folder.staged(number), folder.old(number)];
   try {
     await using parent = await openDirectory(dirname(real), base);
     const location = parent.at(basename(real));
@@ -199,9 +225,9 @@ async function perform(base: string, folder: string, number: number, act: Act, i
   }
 }
 
-async function takeBack(base: string, folder: string, number: number, act: Act): Promise<void> {
+async function takeBack(base: string, folder: CommitFolder, number: number, act: Act): Promise<void> {
   const real = join(base, act.path);
-  const [staged, old] = [join(folder, "new", String(number)), join(folder, "old", String(number))];
+  const [staged, old] = [folder.staged(number), folder.old(number)];
   await using parent = await openDirectory(dirname(real), base);
   const location = parent.at(basename(real));
   switch (act.act) {
@@ -249,18 +275,9 @@ async function requireSeen(location: string, path: string, was: Seen | null): Pr
     });
 }
 
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
-function ignore(...codes: readonly string[]): (error: unknown) => void {
+function ignore(...codes: readonly string[]): (error: unknown) => undefined {
   return (error) => {
     if (!codes.includes(systemCode(error) ?? "")) throw error;
+    return undefined;
   };
 }

@@ -5,7 +5,7 @@ import { replacePrivateFile } from "../../platform/private-file.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { OWN_PLACE } from "../sandbox/sandbox-place.ts";
 import { statsOf } from "./base-states.ts";
-import { COMMIT_FOLDER } from "./commit-journal.ts";
+import { COMMIT_FOLDER } from "./commit-folder.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 import { resolveEntry } from "./resolve-entry.ts";
 

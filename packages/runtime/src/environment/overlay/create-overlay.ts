@@ -52,7 +52,7 @@ export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
   const folder = await openOverlayFolder(store, id, base);
   const isNew = folder.kind === undefined;
   try {
-    await finishCommit(base);
+    await finishCommit(base, store);
     const opened = { id, base, store, folder, maxReadBytes };
     if (!isNew) return await openOverlay(opened);
     await folder.begin(KINDS[shell ?? "overlayfs"]);

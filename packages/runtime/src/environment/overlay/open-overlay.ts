@@ -171,7 +171,7 @@ export async function openOverlay({ id, base, store, folder, maxReadBytes, unmou
 
     commit: ({ resolve: resolution = () => undefined } = {}) =>
       withoutCommands("committed", async () => {
-        const result = await withBase(base, async (carryOut): Promise<CommitResult> => {
+        const result = await withBase(base, store, async (carryOut): Promise<CommitResult> => {
           const plan = await planCommit(base, current.states, await changes(), loadLineMerger, resolution);
           if (plan.conflicts.length > 0) return { status: "conflicts", conflicts: plan.conflicts };
           await carryOut(plan.changes);

@@ -1,7 +1,9 @@
 import type { Stats } from "node:fs";
 import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { type BaseState, type BaseStates, digestOf, statsOf } from "./base-states.ts";
+import { openDirectory } from "../files/anchored-directory.ts";
+import { leadsNowhere } from "./base-entry.ts";
+import { type BaseState, type BaseStates, digestOf, statsInBase, statsOf } from "./base-states.ts";
 import { isMarked, marksBeside } from "../sandbox/placeholders.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
@@ -32,7 +34,7 @@ export async function lookAtChanges(base: string, layer: OverlayLayer, states: B
     for (const name of held) {
       if (await isPassing(layer, folder, name)) continue;
       const path = below(folder, name);
-      const [now, original] = [await entryAt(layer, path), await statsOf(join(base, path))];
+      const [now, original] = [await entryAt(layer, path), await statsInBase(base, path)];
       // A folder in the place of a folder says nothing by itself: what is in it does.
       if (now.type === "folder" && original?.isDirectory()) {
         await states.look(path, "with-content", unsureSinceMs);
@@ -119,10 +121,15 @@ async function isSame(before: BaseState, now: WorkspaceEntry): Promise<boolean> 
   }
 }
 
-async function namesInBase(base: string, folder: string): Promise<readonly string[]> {
-  // By now it may be a link, which leads elsewhere.
-  if ((await statsOf(join(base, folder)))?.isDirectory() !== true) return [];
-  return readdir(join(base, folder)).catch(() => []);
+/** Names in a folder of the base; none where it is no folder. */
+export async function namesInBase(base: string, folder: string): Promise<readonly string[]> {
+  try {
+    await using open = await openDirectory(join(base, folder), base);
+    return await readdir(open.self);
+  } catch (error) {
+    if (leadsNowhere(error)) return [];
+    throw error;
+  }
 }
 
 function isWhole(states: BaseStates, folder: string): boolean {

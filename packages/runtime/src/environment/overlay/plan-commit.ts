@@ -1,8 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ancestors, type BaseState, type BaseStates, digestOf, isUnchanged, statsOf } from "./base-states.ts";
-import { type LineMerger, mergeLines, textOf } from "./merge-lines.ts";
-import { type Change, entryOf, type WorkspaceEntry } from "./overlay-changes.ts";
+import { atBaseEntry } from "./base-entry.ts";
+import { ancestors, type BaseStates, statsInBase, statsOf } from "./base-states.ts";
+import { type BaseSide, compareSides, NOTHING, type Verdict } from "./compare-sides.ts";
+import type { LineMerger } from "./merge-lines.ts";
+import { type Change, entryOf, namesInBase, type WorkspaceEntry } from "./overlay-changes.ts";
 
 /** A change that can't be carried out in the base, since that changed meanwhile. */
 export interface OverlayConflict {
@@ -52,73 +53,56 @@ export async function planCommit(
   /** Folders here that are not made in the base, nor is what is in them. */
   const unmade = new Set<string>();
 
-  for (const { path, before, now } of found) {
+  for (const change of found) {
+    const { path, now } = change;
     if (ancestors(path).some((above) => unmade.has(above))) continue;
-    const location = join(base, path);
     const fileInTheWay = await fileAbove(base, path);
     const blocked = fileInTheWay !== undefined && opened.has(fileInTheWay) ? undefined : fileInTheWay;
-    const stats = fileInTheWay === undefined ? await statsOf(location) : undefined;
-    const theirs: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
     const becomes = plannedEntry(now);
-    const add = (change: PlannedChange["becomes"]): void => {
-      changes.push({ path, was: theirs, becomes: change });
-      if (change.type === "folder" && theirs.type !== "folder") opened.add(path);
+    const { theirs, verdict } = await lookAtBase(fileInTheWay === undefined ? path : undefined, async (side): Promise<Verdict> => {
+      if (becomes === undefined) return { conflict: "here it is a pipe, socket or device now, which can't be committed" };
+      if (blocked === undefined) return compareSides(change, becomes, side, states, loadMerger);
+      return now.type === "absent" ? {} : { conflict: `in the base, ${blocked} is no folder any more` };
+    });
+    const add = (planned: PlannedChange["becomes"]): void => {
+      changes.push({ path, was: theirs, becomes: planned });
+      if (planned.type === "folder" && theirs.type !== "folder") opened.add(path);
     };
-    const conflict = async (reason: string): Promise<void> => {
-      const resolution = await resolve({ path, reason });
-      if (resolution === "ours" && becomes !== undefined) {
-        if (blocked !== undefined) await makeFolder(blocked);
-        return add(becomes);
-      }
-      if (resolution === undefined) conflicts.push({ path, reason });
-      else for (const above of ancestors(path)) staying.add(above);
-      if (now.type === "folder" && theirs.type !== "folder") unmade.add(path);
-    };
-    if (becomes === undefined) {
-      await conflict("here it is a pipe, socket or device now, which can't be committed");
+    if (!("conflict" in verdict)) {
+      if (verdict.becomes !== undefined) add(verdict.becomes);
+      if (verdict.isMerged === true) merged.push(path);
       continue;
     }
-    if (blocked !== undefined) {
-      if (now.type !== "absent") await conflict(`in the base, ${blocked} is no folder any more`);
-      continue;
-    }
-    if (await isEqual(theirs, now)) continue;
-    if (before.type === "folder" && now.type === "folder" && theirs.type === "folder") {
+    const resolution = await resolve({ path, reason: verdict.conflict });
+    if (resolution === "ours" && becomes !== undefined) {
+      if (blocked !== undefined) await makeFolder(blocked);
       add(becomes);
       continue;
     }
-    if (await isUnchanged(location, stats, before)) {
-      const modes = modesOf(before, now, theirs);
-      if (modes === "conflict") await conflict("both sides gave it another mode");
-      else add(becomes.type === "file" && modes !== undefined ? { ...becomes, mode: modes } : becomes);
-      continue;
-    }
-    if (before.type === "file" && now.type === "file" && theirs.type === "file") {
-      const [original, ours, other] = [await states.originalOf(before), await readFile(now.location), await readFile(theirs.location)].map(
-        (bytes) => bytes && textOf(bytes),
-      );
-      const modes = modesOf(before, now, theirs);
-      if (original !== undefined && ours !== undefined && other !== undefined && modes !== "conflict") {
-        const text = ours === original ? other : mergeLines(await loadMerger(), original, ours, other);
-        if (text !== undefined) {
-          if (ours !== original) merged.push(path);
-          add({ type: "file", mode: modes ?? now.mode, content: { text } });
-          continue;
-        }
-        await conflict("both sides changed the same lines");
-        continue;
-      }
-    }
-    await conflict(`${said(before, theirs)} in the base, and ${said(before, now)} here`);
+    if (resolution === undefined) conflicts.push({ path, reason: verdict.conflict });
+    else for (const above of ancestors(path)) staying.add(above);
+    if (now.type === "folder" && theirs.type !== "folder") unmade.add(path);
   }
   await refuseToEmpty();
   return { changes: changes.filter(({ path, becomes }) => becomes.type !== "absent" || !staying.has(path)), conflicts, merged };
 
+  /** What stands at the path in the base, and what that makes of a change; nothing where a link is on the way, or where there is no path. */
+  async function lookAtBase(
+    path: string | undefined,
+    judge: (side: BaseSide) => Promise<Verdict>,
+  ): Promise<{ readonly theirs: WorkspaceEntry; readonly verdict: Verdict }> {
+    const look = async (location: string): Promise<{ readonly theirs: WorkspaceEntry; readonly verdict: Verdict }> => {
+      const stats = await statsOf(location);
+      const theirs: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
+      return { theirs, verdict: await judge({ location, stats, theirs }) };
+    };
+    const seen = path === undefined ? undefined : await atBaseEntry(base, join(base, path), look);
+    return seen ?? { theirs: NOTHING.theirs, verdict: await judge(NOTHING) };
+  }
   /** Where the base has something else by now, and what is in the folder here is to stand. */
   async function makeFolder(path: string): Promise<void> {
-    const location = join(base, path);
-    const [stats, before] = [await statsOf(location), states.get(path)];
-    const was: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
+    const before = states.get(path);
+    const { theirs: was } = await lookAtBase(path, async () => ({}));
     const mode = before?.type === "folder" ? before.mode : 0o777 & ~process.umask();
     changes.push({ path, was, becomes: { type: "folder", mode } });
     opened.add(path);
@@ -128,7 +112,7 @@ export async function planCommit(
     const removed = new Set(changes.filter(({ becomes }) => becomes.type !== "folder").map(({ path }) => path));
     for (const { path, was, becomes } of [...changes]) {
       if (was.type !== "folder" || becomes.type === "folder") continue;
-      for (const name of await readdir(join(base, path))) {
+      for (const name of await namesInBase(base, path)) {
         const inner = `${path}/${name}`;
         if (removed.has(inner) || conflicts.some((conflict) => conflict.path === inner || conflict.path.startsWith(`${inner}/`))) continue;
         if (staying.has(path) && staying.has(inner)) continue;
@@ -157,32 +141,9 @@ function plannedEntry(now: WorkspaceEntry): PlannedChange["becomes"] | undefined
 /** The first part of the way to a path that is something else than a folder in the base. */
 async function fileAbove(base: string, path: string): Promise<string | undefined> {
   for (const above of ancestors(path)) {
-    const stats = await statsOf(join(base, above));
+    const stats = await statsInBase(base, above);
     if (stats === undefined) return undefined;
     if (!stats.isDirectory()) return above;
   }
   return undefined;
-}
-
-async function isEqual(one: WorkspaceEntry, other: WorkspaceEntry): Promise<boolean> {
-  if (one.type === "file" && other.type === "file") {
-    if (one.size !== other.size || one.mode !== other.mode) return false;
-    return (await digestOf(one.location)) === (await digestOf(other.location));
-  }
-  if (one.type === "link" && other.type === "link") return one.target === other.target;
-  if (one.type === "folder" && other.type === "folder") return one.mode === other.mode;
-  return one.type === other.type && one.type !== "other";
-}
-
-/** The mode that a file gets where one side changed it; `undefined` where that is no question. */
-function modesOf(before: BaseState, now: WorkspaceEntry, theirs: WorkspaceEntry): number | "conflict" | undefined {
-  if (before.type !== "file" || now.type !== "file" || theirs.type !== "file") return undefined;
-  if (now.mode === before.mode) return theirs.mode;
-  return theirs.mode === before.mode || theirs.mode === now.mode ? now.mode : "conflict";
-}
-
-function said(before: BaseState, after: WorkspaceEntry): string {
-  if (after.type === "absent") return "it was removed";
-  if (before.type === "absent") return "it was added";
-  return before.type === "unknown" ? "it may have been changed" : "it was changed";
 }
