@@ -8,7 +8,7 @@ import { makeTree, testFolder } from "./plain-tree.ts";
 
 function makeWorld(): { readonly world: string; readonly base: string; readonly store: string; open(): Promise<Overlay> } {
   const world = testFolder();
-  const [base, store] = [makeTree(join(world, "base"), { "a.txt": "a\n", "d/a.txt": "a\n" }), join(world, "store")];
+  const [base, store] = [makeTree(join(world, "base"), { "a.txt": "a\n", "d/a.txt": "a\n", "z.txt": "a\n" }), join(world, "store")];
   makeTree(join(world, "outside"), { "secret.txt": "secret\n" });
   return {
     world,
@@ -67,13 +67,13 @@ describe("what others put into the base as though a commit had been cut off", ()
 it("tells no name from outside when a folder becomes a link while its removal is committed", async () => {
   const { world, base, open } = makeWorld();
   const overlay = await open();
-  await overlay.files.write("a.txt", "ours\n");
+  await overlay.files.write("z.txt", "ours\n");
   await overlay.files.rm("d", { recursive: true });
-  writeFileSync(join(base, "a.txt"), "theirs\n");
+  writeFileSync(join(base, "z.txt"), "theirs\n");
   const told: string[] = [];
   const swap = ({ path }: { readonly path: string }): "ours" => {
     told.push(path);
-    if (path !== "a.txt") return "ours";
+    if (path !== "z.txt") return "ours";
     renameSync(join(base, "d"), join(world, "was-d"));
     symlinkSync(join(world, "outside"), join(base, "d"));
     return "ours";

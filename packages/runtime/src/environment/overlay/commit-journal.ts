@@ -21,7 +21,7 @@ import {
   removeCommitFolder,
   writeSynced,
 } from "./commit-folder.ts";
-import type { PlannedChange } from "./plan-commit.ts";
+import type { PlannedChange } from "./planned-change.ts";
 
 const WAIT_MS = 30_000;
 const LOOK_MS = 20;

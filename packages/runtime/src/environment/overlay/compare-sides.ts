@@ -5,7 +5,7 @@ import { readOriginal } from "./base-entry.ts";
 import { type BaseState, type BaseStates, digestOf, isUnchanged } from "./base-states.ts";
 import { type LineMerger, mergeLines, textOf } from "./merge-lines.ts";
 import type { Change, WorkspaceEntry } from "./overlay-changes.ts";
-import type { PlannedChange } from "./plan-commit.ts";
+import type { PlannedChange } from "./planned-change.ts";
 
 /** What stands at a path of the base by now. */
 export interface BaseSide {

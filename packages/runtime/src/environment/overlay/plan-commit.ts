@@ -4,6 +4,7 @@ import { ancestors, type BaseStates, statsInBase, statsOf } from "./base-states.
 import { type BaseSide, compareSides, NOTHING, type Verdict } from "./compare-sides.ts";
 import type { LineMerger } from "./merge-lines.ts";
 import { type Change, entryOf, namesInBase, type WorkspaceEntry } from "./overlay-changes.ts";
+import type { PlannedChange } from "./planned-change.ts";
 
 /** A change that can't be carried out in the base, since that changed meanwhile. */
 export interface OverlayConflict {
@@ -11,18 +12,6 @@ export interface OverlayConflict {
   readonly path: string;
   /** What happened on both sides, in a sentence. */
   readonly reason: string;
-}
-
-/** What one change makes of the base. */
-export interface PlannedChange {
-  readonly path: string;
-  /** What stands in the base, and must still do when it is changed. */
-  readonly was: WorkspaceEntry;
-  readonly becomes:
-    | { readonly type: "absent" }
-    | { readonly type: "folder"; readonly mode: number }
-    | { readonly type: "link"; readonly target: string }
-    | { readonly type: "file"; readonly mode: number; readonly content: { readonly location: string } | { readonly text: string } };
 }
 
 export interface CommitPlan {
