@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { lstat, realpath } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Duplex } from "node:stream";
 import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { readCommandLine } from "../command-line/read-command-line.ts";
@@ -8,6 +8,7 @@ import { isCredentialFolder } from "../operators/credential-folder.ts";
 import { runProcess, type Wiring } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { type ControlGroup, createControlGroup } from "./control-group.ts";
+import { deniedPrograms } from "./denied-programs.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy } from "./network/filtering-proxy.ts";
 import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
@@ -278,25 +279,6 @@ function sizeOf(given: number | string | undefined): number | undefined {
 async function writableFolders({ filesystem }: SandboxPolicy, workspace: string): Promise<string[]> {
   const roots = (filesystem?.writableRoots ?? [workspace]).map((path) => policyPath(path, resolve(workspace)));
   return Promise.all(roots.map((path) => realpath(path).catch(() => path)));
-}
-
-/** Where the denied programs stand in the command's `PATH` and in the usual folders. */
-async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise<string[]> {
-  const folders = [
-    ...(environment?.set?.["PATH"] ?? process.env["PATH"] ?? "").split(":"),
-    "/usr/local/bin",
-    "/usr/bin",
-    "/bin",
-    "/usr/sbin",
-    "/sbin",
-  ];
-  const found = new Set<string>();
-  for (const program of commands?.denied ?? [])
-    for (const path of isAbsolute(program) ? [program] : folders.filter(isAbsolute).map((folder) => join(folder, program))) {
-      const real = await realpath(path).catch(() => undefined);
-      if (real !== undefined) found.add(real);
-    }
-  return [...found];
 }
 
 /** A command line is judged as far as it can be read; what can't be read is refused where only some programs are allowed. */

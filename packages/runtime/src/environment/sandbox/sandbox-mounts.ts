@@ -1,13 +1,14 @@
-import { lstatSync } from "node:fs";
 import { readlink, rename, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { EnvironmentError, VfsError } from "@keelson/protocol";
+import { VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
 import type { DiskView } from "../files/disk-view.ts";
+import { cannotProvide } from "./cannot-provide.ts";
 import { credentialPaths } from "./credential-paths.ts";
 import { findGitFolders, namedBySettings } from "./git-folders.ts";
 import { listeningSockets } from "./listening-sockets.ts";
+import { firstOddity, lookAt, realOfMissing } from "./look-at.ts";
 import { withMachineLock } from "./machine-lock.ts";
 import { aliasesOf, readMountTable } from "./mount-table.ts";
 import { isPlaceholder, marksBeside, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
@@ -15,6 +16,7 @@ import { isWithin, policyPath } from "./policy-path.ts";
 import { protectedPaths } from "./policy-places.ts";
 import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
+import { findRoots } from "./sandbox-roots.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
 export interface Mount {
@@ -74,18 +76,7 @@ async function planMounts(
     if (before === undefined || ORDER.indexOf(as) > ORDER.indexOf(before)) planned.set(path, as);
   };
   try {
-    const writableRoots: string[] = [];
-    for (const given of filesystem.writableRoots ?? [workspace])
-      writableRoots.push(await existingFolder(policyPath(given, workspace), disk));
-    const readableRoots: string[] = [];
-    for (const given of filesystem.readableRoots ?? []) {
-      const path = await disk.realPath(policyPath(given, workspace)).catch(() => undefined);
-      if (path === undefined) throw cannotProvide(`its readable root ${policyPath(given, workspace)} does not exist`);
-      readableRoots.push(path);
-    }
-    for (const path of shown) readableRoots.push(await disk.realPath(path));
-    for (const given of [...(filesystem.writableRoots ?? []), ...(filesystem.readableRoots ?? [])])
-      await refuseLinkOfCommands(policyPath(given, workspace), writableRoots, disk);
+    const { writableRoots, readableRoots } = await findRoots(filesystem, workspace, shown, disk);
     for (const root of writableRoots) plan(root, "writable");
     for (const root of readableRoots) plan(root, "read-only");
 
@@ -264,68 +255,10 @@ async function restoreLink(path: string, target: string, disk: DiskView): Promis
   await symlink(target, at);
 }
 
-/** A link within a writable root that leads out of it to another root can be made by a command, to be given what it leads to. */
-async function refuseLinkOfCommands(given: string, writableRoots: readonly string[], disk: DiskView): Promise<void> {
-  const real = await disk.realPath(given);
-  for (let above = dirname(given); above !== "/"; above = dirname(above)) {
-    const at = await disk.realPath(above);
-    const root = writableRoots.find((candidate) => candidate !== real && isWithin(at, candidate) && !isWithin(real, candidate));
-    if (root !== undefined)
-      throw cannotProvide(`its root ${given} is ${real}, by a link within ${root} that commands can change; name the place itself`);
-  }
-}
-
-async function existingFolder(path: string, disk: DiskView): Promise<string> {
-  const found = await disk.realPath(path).catch(() => undefined);
-  if (found === undefined || lookAt(found, disk) !== "folder") throw cannotProvide(`its writable root ${path} is not a folder`);
-  if (found === "/" || ["/proc", "/sys", "/dev"].some((system) => isWithin(found, system)))
-    throw cannotProvide(`${path} can't be a writable root: it is part of the system`);
-  return found;
-}
-
-/** A path that does not exist, with the links of what does exist resolved. */
-async function realOfMissing(path: string, disk: DiskView): Promise<string> {
-  const parent = dirname(path);
-  if (parent === path) return path;
-  return join(await disk.realPath(parent).catch(() => realOfMissing(parent, disk)), path.slice(parent === "/" ? 1 : parent.length + 1));
-}
-
-// A command needs hundreds of these: each takes microseconds, and going through a thread for it would take twenty times as long.
-function lookAt(path: string, disk: DiskView): "folder" | "file" | "link" | undefined {
-  try {
-    const found = lstatSync(disk.locate(path), { throwIfNoEntry: false });
-    return found && (found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "file");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
-    throw error;
-  }
-}
-
-/** The first part of the way from `root` to `path` that is not a folder: `.git` is a file in a worktree. */
-function firstOddity(
-  root: string,
-  path: string,
-  disk: DiskView,
-): { readonly type: "missing" | "link" | "file"; readonly path: string } | undefined {
-  let at = root;
-  for (const part of relative(root, path).split(sep)) {
-    at = join(at, part);
-    const isHeld = isPlaceholder(at, disk);
-    const found = lookAt(at, disk);
-    if (found === undefined || isHeld) return { type: "missing", path: at };
-    if (found !== "folder") return { type: found, path: at };
-  }
-  return undefined;
-}
-
 function isHiddenAnyway(path: string): boolean {
   return ["/run", "/var/run", "/tmp", "/var/tmp", "/dev", "/proc", "/sys"].some((folder) => isWithin(path, folder));
 }
 
 function depth(path: string): number {
   return path.split("/").length;
-}
-
-function cannotProvide(reason: string, cause?: unknown): EnvironmentError {
-  return new EnvironmentError({ kind: "provision-failed", message: `The sandbox can't be made: ${reason}.` }, { cause });
 }
