@@ -20,7 +20,7 @@ function scriptOf(probes: readonly EscapeProbe[]): string {
     const condition = where === undefined ? "true" : `( ${where} ) >/dev/null 2>&1`;
     return [
       `PROBE=$RUN-${index}; export PROBE; cat > "/tmp/$WORLD-probe-${index}" <<'KEELSON_PROBE'\n${script}\nKEELSON_PROBE`,
-      `if ${condition}; then timeout -k 1 8 bash "/tmp/$WORLD-probe-${index}" >/dev/null 2>&1 </dev/null; echo "ended ${index} $? ${name}"; else echo "ended ${index} nowhere"; fi`,
+      `if ${condition}; then timeout -k 1 20 bash "/tmp/$WORLD-probe-${index}" >/dev/null 2>&1 </dev/null; echo "ended ${index} $? ${name}"; else echo "ended ${index} nowhere"; fi`,
       `rm -f "/tmp/$WORLD-probe-${index}"`,
     ].join("\n");
   });
@@ -61,14 +61,14 @@ async function tryProbes(
   confined: (command: Command, policy: SandboxPolicy, env: NodeJS.ProcessEnv) => Promise<ExecuteResponse>,
 ): Promise<void> {
   const env = { ...process.env, ...world.secrets };
-  const command = { command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 50_000 };
+  const command = { command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 240_000 };
   const inside = endings((await confined(command, policyOf(world), env)).stdout);
 
   const bare = await new Promise<string>((resolve) => {
     execFile(
       "bash",
       ["-c", scriptOf(probes)],
-      { cwd: world.workspace, env: { ...env, ...world.env, RUN: "bare" }, timeout: 50_000 },
+      { cwd: world.workspace, env: { ...env, ...world.env, RUN: "bare" }, timeout: 240_000 },
       (_error, output) => resolve(output),
     );
   });
@@ -89,7 +89,7 @@ describeWithBubblewrap("attempts to get out of the sandbox", () => {
   const possible = ESCAPE_PROBES.filter(({ root }) => isRoot || root !== true);
   const all = possible.length;
 
-  it("succeed without it, and all fail inside of it", { timeout: 60_000 }, async () => {
+  it("succeed without it, and all fail inside of it", { timeout: 300_000 }, async () => {
     await using world = await createProbeWorld();
     const { outside, workspace } = world;
     // What the probes on hooks are after, too.
@@ -106,7 +106,7 @@ describeWithBubblewrap("attempts to get out of the sandbox", () => {
     );
   });
 
-  it("fail as well where the workspace is an overlay: its base and other overlays are out of reach", { timeout: 60_000 }, async () => {
+  it("fail as well where the workspace is an overlay: its base and other overlays are out of reach", { timeout: 300_000 }, async () => {
     await using world = await createProbeWorld();
     const { outside, workspace: base, store } = world;
     await using other = await createOverlay({ base, store, id: "other", shell: "none" });

@@ -97,6 +97,30 @@ describeWithBubblewrap("a command in a sandbox", () => {
     expect(readdirSync(join(workspace, ".git"))).toEqual(["config"]);
   });
 
+  it("lets commands commit in a submodule, and make none that brings hooks", async () => {
+    const git = (cwd: string, ...args: readonly string[]): void =>
+      void execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always", ...args], {
+        cwd,
+        stdio: "ignore",
+      });
+    const [source, repository] = [join(workspace, "source"), join(workspace, "repository")];
+    for (const path of [source, repository]) {
+      mkdirSync(path);
+      git(path, "init");
+      git(path, "commit", "--allow-empty", "-m", "first");
+    }
+    git(repository, "submodule", "add", source, "lib/part");
+    const inside = createSandboxExecutor({}, { workspace: repository });
+    const commit = "git -c user.name=b -c user.email=b@example.com commit --allow-empty -m second";
+    expect(await inside.execute({ command: `cd lib/part && echo x > new.txt && git add new.txt && ${commit}` })).toMatchObject({
+      exitCode: 0,
+    });
+    for (const path of ["later/hooks", "lib/part/modules/later", "lib/later"])
+      expect((await inside.execute({ command: `mkdir -p .git/modules/${path}` })).stderr).toMatch(/Read-only file system|Is a directory/);
+    expect((await inside.execute({ command: "echo x > .git/modules/lib/part/hooks/post-commit" })).exitCode).not.toBe(0);
+    expect(readdirSync(join(repository, ".git/modules/lib"))).toEqual(["part"]);
+  });
+
   it("takes away what a process that was killed left in the workspace", async () => {
     mkdirSync(join(workspace, "CLAUDE.md"));
     // No process has this number: Linux gives out none above 2 ** 22.

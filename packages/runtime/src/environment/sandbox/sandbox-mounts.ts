@@ -141,6 +141,10 @@ async function planMounts(
       if (ofGit.includes("config") && firstOddity(root, join(root, ".git"), disk)?.type === "missing" && !repositories.includes(root))
         await protect(root, join(root, "HEAD"));
     }
+    const submodules = ofGit.includes("modules")
+      ? repositories.filter((repository) => repositories.some((other) => isWithin(repository, join(other, "modules"))))
+      : [];
+    for (const submodule of submodules) plan(submodule, "writable");
     for (const repository of repositories) {
       const isOfRoot = writableRoots.some((root) => repository === join(root, ".git"));
       for (const path of isOfRoot ? [] : ofGit) await protect(repository, join(repository, path));
@@ -207,7 +211,7 @@ async function planMounts(
       .map(([path, as]) => ({ path, as }))
       .toSorted((one, other) => depth(one.path) - depth(other.path) || (one.path < other.path ? -1 : 1));
     return {
-      mounts: withoutThoseInHidden(withoutPinsInKept(mounts, writableRoots), writableRoots, readableRoots),
+      mounts: withoutThoseInHidden(withoutPinsInKept(mounts, [...writableRoots, ...submodules]), writableRoots, readableRoots),
       writableRoots,
       clearAway,
     };
@@ -219,11 +223,11 @@ async function planMounts(
 }
 
 /** In a folder that is kept as it is, nothing becomes writable for being on the way to something deeper. */
-function withoutPinsInKept(mounts: readonly Mount[], writableRoots: readonly string[]): Mount[] {
+function withoutPinsInKept(mounts: readonly Mount[], meantWritable: readonly string[]): Mount[] {
   const kept: Mount[] = [];
   for (const mount of mounts) {
     const above = kept.findLast(({ path }) => isWithin(mount.path, path));
-    if (mount.as !== "writable" || writableRoots.includes(mount.path) || above?.as === "writable") kept.push(mount);
+    if (mount.as !== "writable" || meantWritable.includes(mount.path) || above?.as === "writable") kept.push(mount);
   }
   return kept;
 }

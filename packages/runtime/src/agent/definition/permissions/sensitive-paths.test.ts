@@ -1,5 +1,6 @@
 import type { CallEffects, PermissionMode, PermissionRule, SensitivePaths } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
+import { PROTECTED_PATHS } from "../../../environment/sandbox/sandbox-policy.ts";
 import { compilePolicy } from "./compiled-policy.ts";
 import { decidePermission } from "../../features/permissions/decide-permission.ts";
 import type { PermissionSubject } from "./judged-call.ts";
@@ -65,6 +66,10 @@ describe("a sensitive file", () => {
     for (const path of SECRETS) expect([path, reading(path), writing(path)]).toEqual([path, "ask", "ask"]);
     for (const path of STEERING) expect([path, reading(path), writing(path)]).toEqual([path, "allow", "ask"]);
     for (const path of PLAIN) expect([path, reading(path), writing(path)]).toEqual([path, "allow", "allow"]);
+  });
+
+  it("is, where it steers, whatever a sandbox keeps from being written", () => {
+    for (const path of PROTECTED_PATHS) expect([path, writing(path)]).toEqual([path, "ask"]);
   });
 
   it("is asked about in every mode but bypass-all; plan-only denies the writes, deny-unauthorized both", () => {
