@@ -63,7 +63,8 @@ export function generateFiles(count: number, seed: number, lineEnds: readonly st
 /** Puts files into a new folder, which goes with the test. */
 export function placeFiles(files: ReadonlyMap<string, Buffer>): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "keelson-tree-")));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  // Tens of thousands of files take long to remove on a busy machine.
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }), 300_000);
   for (const [path, bytes] of files) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), bytes);

@@ -91,7 +91,9 @@ export function judgeAccepts(root: string, pattern: string): boolean {
 }
 
 export function judgeRipgrepGlob(root: string, pattern: string): string[] {
-  return paths(ripgrep(root, ["--files", "--null", "--no-ignore", `--glob=/${pattern}`, "./"]));
+  // To ripgrep [!a] may be a slash, which it is to nobody else.
+  const withinNames = pattern.replace(/(?<!\\)\[!/g, "[!/");
+  return paths(ripgrep(root, ["--files", "--null", "--no-ignore", `--glob=/${withinNames}`, "./"]));
 }
 
 export function startRepository(root: string): void {

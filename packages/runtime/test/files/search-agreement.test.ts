@@ -138,7 +138,7 @@ describe("grep", () => {
         anyMode,
         async (expression, word, option, mode) => agreeWithRipgrep(tree, option.fixedString ? word : expression, option, mode),
       ),
-      { numRuns: PATTERNS, seed },
+      { numRuns: PATTERNS, seed, examples: MODES.map((mode) => ["$^(?:foo)*", "foo", {}, mode]) },
     );
   });
 
@@ -320,7 +320,7 @@ describe("glob", () => {
         if (!pattern.includes("{") && /[*?[]/.test(glob))
           expect(judges.judgeGitGlob(root, pattern).filter(judged), pattern).toEqual(expected);
       }),
-      { numRuns: patterns, seed },
+      { numRuns: patterns, seed, examples: [["*[!a]", "{a,b}*"]] },
     );
   });
 

@@ -12,8 +12,9 @@ export interface SearchGlob {
 /**
  * Compiles a glob in the language that ripgrep and git share: `*`, `?`, `[a-z]`, `[!a-z]` within a name, `**` as a
  * whole name for any number of folders, `\` before a character that stands for itself, a slash at the end for folders
- * only; and `{a,b}`, which git lacks. What one of them reads otherwise is refused as `unsupported`, with the reason. One
- * thing is not alike: `?` and `[!a]` stand for one character here and for one byte there, so that only we find `é` by `?`.
+ * only; and `{a,b}`, which git lacks. What one of them reads otherwise is refused as `unsupported`, with the reason. Two
+ * things are not alike: `?` and `[!a]` stand for one character here and for one byte there, so that only we find `é` by `?`;
+ * and to ripgrep, unlike to git and us, `[!a]` and a range around it may stand for a slash.
  */
 export function compileSearchGlob(pattern: string): SearchGlob {
   requireKnown(pattern);
