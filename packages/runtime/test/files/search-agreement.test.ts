@@ -138,7 +138,7 @@ describe("grep", () => {
         anyMode,
         async (expression, word, option, mode) => agreeWithRipgrep(tree, option.fixedString ? word : expression, option, mode),
       ),
-      { numRuns: PATTERNS, seed, examples: MODES.map((mode) => ["$^(?:foo)*", "foo", {}, mode]) },
+      { numRuns: PATTERNS, seed },
     );
   });
 
@@ -177,6 +177,21 @@ describe("grep", () => {
       }),
       { numRuns: PATTERNS, seed },
     );
+  });
+
+  it.each([
+    ["$^(?:foo)*", {}],
+    ["$\\b", {}],
+    ["$\\B", {}],
+    ["foo$\\r\\n", { multiline: true }],
+  ] as const)("finds %s at the ends of lines of Windows with ripgrep as without", async (pattern, options) => {
+    const root = placeFiles(new Map([["a.txt", Buffer.from("foo\r\n\r\nbar ;\r\n")]]));
+    const [fast, plain] = [
+      await createDiskVfs({ root }).grep(pattern, options),
+      await createDiskVfs({ root, ripgrep: false }).grep(pattern, options),
+    ];
+    expect(fast).toEqual(plain);
+    expect(plain.length).toBeGreaterThan(0);
   });
 
   it.each([

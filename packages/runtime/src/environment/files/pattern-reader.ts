@@ -84,9 +84,10 @@ export class PatternReader {
   }
 
   #assertion(character: string): PatternPart | undefined {
-    // A line ends before \r\n too. ripgrep gets the \r as part of the match, of which nothing is told but the start.
+    // A line ends before \r\n too, and what follows may be another place there. ripgrep takes more for ends of lines, such as a lone \r: it
+    // only tells which files to read.
     if (character === "^") return { node: { type: "place", place: "start" }, rust: "^" };
-    if (character === "$") return { node: { type: "place", place: "end" }, rust: "(?:\\r?$)" };
+    if (character === "$") return { node: { type: "place", place: "end" }, rust: "(?:(?R:$)|\\r?$)" };
     if (character !== "\\" || (this.#peek() !== "b" && this.#peek() !== "B")) return undefined;
     if (this.#take() === "b") {
       if (this.#peek() === "{") throw this.#refused("\\b{…} is known to ripgrep only.");
