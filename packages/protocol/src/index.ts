@@ -77,6 +77,7 @@ export {
   type Reconciliation,
   type TextOrigin,
   type CallPlace,
+  type PlannedFiles,
   type PlannedPrograms,
   type Tool,
   type ToolCall,

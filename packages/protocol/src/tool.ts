@@ -102,12 +102,14 @@ export interface CallPlace {
    * that is there, so that what a sandbox holds needs no question.
    */
   readonly exec?: PlannedPrograms;
-  /** The environment that the run is held in, where there is one: a tool that has programs of its own must use these, as in `execute`. */
-  readonly environment?: { readonly exec?: PlannedPrograms };
+  /** The environment that the run is held in, where there is one: a tool that has programs or files of its own must use these, as in `execute`. */
+  readonly environment?: { readonly exec?: PlannedPrograms; readonly files?: PlannedFiles };
 }
 
 /** What is asked of programs before anything is run. */
 export type PlannedPrograms = Pick<Executor, "confine" | "credentials">;
+/** What is asked of files before anything is read or written. */
+export type PlannedFiles = Pick<Vfs, "root" | "realPath">;
 
 /** What a tool is told beside the input when it is asked where the text of a result comes from. */
 export interface TextOrigin {
@@ -141,8 +143,11 @@ export interface Tool<In = unknown> {
   readonly maxOutputBytes: number;
   /** `edit`: the `accept-edits` mode lets it run without asking. `shell`: `permissionText` is a command line, so allow patterns cover single commands only. */
   readonly category?: "edit" | "shell";
-  /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
-  permissionText?(input: In): string;
+  /**
+   * What permission argument patterns are matched against; default: the canonical JSON of the input.
+   * @param effects what `effectsOf` said of the call, where that was asked: it knows where the call would work
+   */
+  permissionText?(input: In, effects?: CallEffects): string;
   /**
    * What a call with this input would do, for permission rules to be held against. Runs nothing: asked again on replay. A tool without
    * it is judged by its name and its arguments alone.

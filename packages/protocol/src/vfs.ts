@@ -107,6 +107,11 @@ export interface Vfs {
   readonly capabilities: ReadonlySet<VfsCapability>;
   /** The folder that no path leaves, absolute. Without one it is `/`. */
   readonly root?: string;
+  /**
+   * Where a path leads, absolute and with links followed, also where nothing is there yet: what rules about paths are held against. Rejects with
+   * `VfsError` where that is outside. Absent: there are no links.
+   */
+  realPath?(path: string): Promise<string>;
   ls(path: string, options?: VfsOptions): Promise<readonly DirEntry[]>;
   stat(path: string, options?: VfsOptions): Promise<FileInfo>;
   read(path: string, options?: VfsOptions): Promise<FileContent>;

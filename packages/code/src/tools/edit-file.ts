@@ -7,7 +7,7 @@ import { type Replaced, replaceText, wasReplaced } from "./replace-text.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines } from "./text-content.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
-import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface EditFileInput {
   readonly path: string;
@@ -25,7 +25,7 @@ const MAX_ATTEMPTS = 3;
 const MAX_NAMED_LINES = 10;
 
 /** Replaces exact text in a file. */
-export function createEditFileTool({ files, seen }: EditFileOperations): Tool<EditFileInput> {
+export function createEditFileTool({ files: own, seen }: EditFileOperations): Tool<EditFileInput> {
   return defineTool<EditFileInput>({
     name: "edit_file",
     description:
@@ -39,11 +39,16 @@ export function createEditFileTool({ files, seen }: EditFileOperations): Tool<Ed
       new_string: text("What to put in its place."),
       replace_all: optional(flag("Replace every occurrence.")),
     }),
-    permissionText: ({ path }) => permissionPath(files, path),
-    effectsOf: ({ path }) => ({ reads: [permissionPath(files, path)], writes: [permissionPath(files, path)] }),
+    permissionText: ({ path }, effects) => effects?.writes?.[0] ?? permissionPath(own, path),
+    async effectsOf({ path }, where) {
+      const planned = await plannedPath(where, own, path);
+      return { reads: [planned], writes: [planned] };
+    },
 
-    execute: (input, { signal, session }) =>
-      explainMissing(files, input.path, signal, async () => {
+    async execute(input, call) {
+      const { signal, session } = call;
+      const files = filesOf(call, own, "edit_file");
+      return explainMissing(files, input.path, signal, async () => {
         const shown = shownPath(files, input.path);
         if (input.old_string === "")
           throw toolFailure("edit_file", "old_string is empty. Give the text to replace; to write a whole file use write_file.");
@@ -59,15 +64,17 @@ export function createEditFileTool({ files, seen }: EditFileOperations): Tool<Ed
             if (VfsError.is(error, "conflict") && attempt < MAX_ATTEMPTS) continue;
             throw error;
           }
-          seen?.see(session, files.resolve(input.path), replaced.content);
+          seen?.see(session, await realPath(files, input.path), replaced.content);
           return `Edited ${shown}: ${counted(replaced.count, "replacement")}.\n${await compactDiff(textOf(before), textOf(replaced.content))}`;
         }
-      }),
+      });
+    },
 
-    async reconcile(input, { signal }) {
+    async reconcile(input, call) {
+      const files = filesOf(call, own, "edit_file");
       let content: Uint8Array;
       try {
-        ({ content } = await files.read(input.path, { signal }));
+        ({ content } = await files.read(input.path, { signal: call.signal }));
       } catch (error) {
         if (VfsError.is(error, "not-found")) return "not-done";
         throw error;

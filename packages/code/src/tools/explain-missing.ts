@@ -1,9 +1,8 @@
-import { VfsError } from "@keelson/protocol";
+import { type Vfs, VfsError } from "@keelson/protocol";
 import { didYouMean } from "./similar-paths.ts";
-import type { WorkspaceFiles } from "./workspace-files.ts";
 
 /** Runs `work` on a path; when there is no such file, the error also says which ones there are. */
-export async function explainMissing<T>(files: WorkspaceFiles, path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function explainMissing<T>(files: Vfs, path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,12 +1,12 @@
 import { join } from "node:path/posix";
-import type { Tool } from "@keelson/protocol";
+import type { Tool, Vfs } from "@keelson/protocol";
 import { compileGlob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
 import { walkFiles } from "./walk-files.ts";
 import { createWithheld, type Withheld } from "./withheld.ts";
-import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface GlobInput {
   readonly pattern: string;
@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 2000;
 
 /** Finds files by their paths. */
-export function createGlobTool({ files }: { readonly files: WorkspaceFiles }): Tool<GlobInput> {
+export function createGlobTool({ files: own }: { readonly files: WorkspaceFiles }): Tool<GlobInput> {
   return defineTool<GlobInput>({
     name: "glob",
     description:
@@ -30,23 +30,30 @@ export function createGlobTool({ files }: { readonly files: WorkspaceFiles }): T
       path: optional(text("The folder to look in, relative to the project. Default: the project's root.")),
       limit: optional(integer(`How many paths at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
-    permissionText: ({ path = "." }) => permissionPath(files, path),
-    effectsOf: ({ path = "." }) => ({ reads: [permissionPath(files, path)] }),
-    execute: ({ pattern, path = ".", limit = DEFAULT_LIMIT }, { signal, mayRead }) =>
-      explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, { signal, withheld: createWithheld(mayRead) })),
+    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
+    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    async execute({ pattern, path = ".", limit = DEFAULT_LIMIT }, call) {
+      const { signal, mayRead } = call;
+      const files = filesOf(call, own, "glob");
+      return explainMissing(files, path, signal, () =>
+        find(files, { pattern, path, limit }, { signal, withheld: createWithheld(mayRead) }),
+      );
+    },
   });
 }
 
 async function find(
-  files: WorkspaceFiles,
+  files: Vfs,
   { pattern, path, limit }: Required<GlobInput>,
   { signal, withheld }: { readonly signal: AbortSignal; readonly withheld: Withheld },
 ): Promise<string> {
-  const relativePattern = pattern.startsWith(`${files.root}/`) && path === "." ? pattern.slice(files.root.length + 1) : pattern;
+  const { root = "/" } = files;
+  const above = root.endsWith("/") ? root : `${root}/`;
+  const relativePattern = pattern.startsWith(above) && path === "." ? pattern.slice(above.length) : pattern;
   if (relativePattern.startsWith("/"))
     throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
   const glob = compile(relativePattern);
-  const start = files.resolve(path);
+  const start = await realPath(files, path);
   const found: string[] = [];
   const skipped: string[] = [];
   let more = false;

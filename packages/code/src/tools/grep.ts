@@ -1,11 +1,11 @@
-import { type GrepMatch, type Tool, VfsError } from "@keelson/protocol";
+import { type GrepMatch, type Tool, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { matchedLines } from "./matched-lines.ts";
 import { counted } from "./text-content.ts";
 import { choice, flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { createWithheld, type Withheld } from "./withheld.ts";
-import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface GrepInput {
   readonly pattern: string;
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 60_000;
 const MODES = { content: "content", files: "files-with-matches", count: "count" } as const;
 
 /** Searches the contents of files. */
-export function createGrepTool({ files }: { readonly files: WorkspaceFiles }): Tool<GrepInput> {
+export function createGrepTool({ files: own }: { readonly files: WorkspaceFiles }): Tool<GrepInput> {
   return defineTool<GrepInput>({
     name: "grep",
     description:
@@ -50,9 +50,11 @@ export function createGrepTool({ files }: { readonly files: WorkspaceFiles }): T
       context: optional(integer("How many lines to show before and after each match.", { minimum: 0, maximum: 20 })),
       limit: optional(integer(`How many lines of result at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
-    permissionText: ({ path = "." }) => permissionPath(files, path),
-    effectsOf: ({ path = "." }) => ({ reads: [permissionPath(files, path)] }),
-    execute: (input, { signal, mayRead }) => {
+    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
+    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    async execute(input, call) {
+      const { signal, mayRead } = call;
+      const files = filesOf(call, own, "grep");
       const path = input.path ?? ".";
       return explainMissing(files, path, signal, async () => {
         await files.stat(path, { signal }); // refuses what is missing or outside
@@ -62,7 +64,7 @@ export function createGrepTool({ files }: { readonly files: WorkspaceFiles }): T
   });
 }
 
-async function search(files: WorkspaceFiles, input: GrepInput, signal: AbortSignal): Promise<readonly GrepMatch[]> {
+async function search(files: Vfs, input: GrepInput, signal: AbortSignal): Promise<readonly GrepMatch[]> {
   const { pattern, path = ".", mode = "content", glob, type, ignore_case, fixed, multiline, context } = input;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
@@ -91,7 +93,7 @@ async function search(files: WorkspaceFiles, input: GrepInput, signal: AbortSign
   }
 }
 
-function present(input: GrepInput, files: WorkspaceFiles, matches: readonly GrepMatch[], withheld: Withheld): string {
+function present(input: GrepInput, files: Vfs, matches: readonly GrepMatch[], withheld: Withheld): string {
   const { pattern, mode = "content", glob, type, limit = DEFAULT_LIMIT } = input;
   if (matches.length === 0)
     return `No match for ${pattern}${glob === undefined ? "" : ` in files like ${glob}`}${type === undefined ? "" : ` of type ${type}`}.`;

@@ -1,8 +1,8 @@
-import type { Tool } from "@keelson/protocol";
+import type { Tool, Vfs } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { optional, text, toolInput } from "./tool-input.ts";
-import { permissionPath, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, type WorkspaceFiles } from "./workspace-files.ts";
 
 const MAX_ENTRIES = 1000;
 
@@ -11,7 +11,7 @@ export interface ListDirectoryInput {
 }
 
 /** Names what stands in a folder, folders first. */
-export function createListDirectoryTool({ files }: { readonly files: WorkspaceFiles }): Tool<ListDirectoryInput> {
+export function createListDirectoryTool({ files: own }: { readonly files: WorkspaceFiles }): Tool<ListDirectoryInput> {
   return defineTool<ListDirectoryInput>({
     name: "list_directory",
     description:
@@ -19,14 +19,17 @@ export function createListDirectoryTool({ files }: { readonly files: WorkspaceFi
     effect: "read",
     aliases: ["list_files", "ls"],
     input: toolInput({ path: optional(text("The folder, relative to the project. Default: the project's root.")) }),
-    permissionText: ({ path = "." }) => permissionPath(files, path),
-    effectsOf: ({ path = "." }) => ({ reads: [permissionPath(files, path)] }),
-    execute: ({ path = "." }, { signal }) => explainMissing(files, path, signal, () => listDirectory(files, path, signal)),
+    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
+    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    async execute({ path = "." }, call) {
+      const files = filesOf(call, own, "list_directory");
+      return explainMissing(files, path, call.signal, () => listDirectory(files, path, call.signal));
+    },
   });
 }
 
 /** The listing as text. Rejects with `VfsError` when it is no folder. */
-export async function listDirectory(files: WorkspaceFiles, path: string, signal: AbortSignal): Promise<string> {
+export async function listDirectory(files: Vfs, path: string, signal: AbortSignal): Promise<string> {
   const entries = await files.ls(path, { signal });
   if (entries.length === 0) return "[The folder is empty.]";
   const folders = entries.filter((entry) => entry.isDir).map((entry) => `${entry.name}/`);

@@ -5,7 +5,7 @@ import { listDirectory } from "./list-directory.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines } from "./text-content.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
-import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface ReadFileInput {
   readonly path: string;
@@ -24,7 +24,7 @@ const MAX_LINE_CHARACTERS = 2000;
 const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
 /** Shows a text file with line numbers, an image as an image, and a folder as its listing. */
-export function createReadFileTool({ files, seen }: ReadFileOperations): Tool<ReadFileInput> {
+export function createReadFileTool({ files: own, seen }: ReadFileOperations): Tool<ReadFileInput> {
   return defineTool<ReadFileInput>({
     name: "read_file",
     description: `Read a file. Text comes as lines with their number and a tab in front, which are not part of the file. At most ${DEFAULT_LINES} lines or 50 KiB at once: the last line says how to read on. Images (PNG, JPEG, GIF, WebP) are shown. A folder is listed.`,
@@ -36,10 +36,12 @@ export function createReadFileTool({ files, seen }: ReadFileOperations): Tool<Re
       offset: optional(integer("The first line to read, counted from 1.", { minimum: 1 })),
       limit: optional(integer(`How many lines to read. Default ${DEFAULT_LINES}.`, { minimum: 1 })),
     }),
-    permissionText: ({ path }) => permissionPath(files, path),
-    effectsOf: ({ path }) => ({ reads: [permissionPath(files, path)] }),
-    execute: ({ path, offset = 1, limit = DEFAULT_LINES }, { signal, session }) =>
-      explainMissing(files, path, signal, async () => {
+    permissionText: ({ path }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
+    effectsOf: async ({ path }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    async execute({ path, offset = 1, limit = DEFAULT_LINES }, call) {
+      const { signal, session } = call;
+      const files = filesOf(call, own, "read_file");
+      return explainMissing(files, path, signal, async () => {
         let content: Uint8Array;
         try {
           ({ content } = await files.read(path, { signal }));
@@ -47,9 +49,10 @@ export function createReadFileTool({ files, seen }: ReadFileOperations): Tool<Re
           if (VfsError.is(error, "is-directory")) return listDirectory(files, path, signal);
           throw error;
         }
-        seen?.see(session, files.resolve(path), content);
+        seen?.see(session, await realPath(files, path), content);
         return present(shownPath(files, path), content, offset, limit);
-      }),
+      });
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { basename, dirname } from "node:path/posix";
+import type { Vfs } from "@keelson/protocol";
 import { walkFiles } from "./walk-files.ts";
-import { shownPath, type WorkspaceFiles } from "./workspace-files.ts";
+import { shownPath } from "./workspace-files.ts";
 
 const MAX_SUGGESTIONS = 5;
 // A suggestion must not cost more than the search it saves.
@@ -8,13 +9,13 @@ const MAX_VISITED = 5000;
 const MAX_DEPTH = 7;
 
 /** Files and folders that somebody who asked for `path` may have meant, the likeliest first, as shown paths. */
-export async function similarPaths(files: WorkspaceFiles, path: string, signal?: AbortSignal): Promise<readonly string[]> {
+export async function similarPaths(files: Vfs, path: string, signal?: AbortSignal): Promise<readonly string[]> {
   const wanted = shownPath(files, path);
   const name = basename(wanted).toLowerCase();
   const candidates: { readonly path: string; readonly score: number }[] = [];
   let visited = 0;
   const walk = walkFiles(files, {
-    start: files.root,
+    start: files.root ?? "/",
     enter: (folder) => folder.split("/").length < MAX_DEPTH,
     ...(signal !== undefined && { signal }),
   });
@@ -30,7 +31,7 @@ export async function similarPaths(files: WorkspaceFiles, path: string, signal?:
 }
 
 /** The sentence for an error; empty when nothing is similar. */
-export async function didYouMean(files: WorkspaceFiles, path: string, signal?: AbortSignal): Promise<string> {
+export async function didYouMean(files: Vfs, path: string, signal?: AbortSignal): Promise<string> {
   const found = await similarPaths(files, path, signal);
   return found.length === 0 ? " Find files with glob or list_directory." : ` Did you mean ${found.join(", ")}?`;
 }

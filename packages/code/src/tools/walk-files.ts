@@ -1,7 +1,7 @@
 import { join, relative } from "node:path/posix";
-import { type DirEntry, VfsError } from "@keelson/protocol";
+import { type DirEntry, type Vfs, VfsError } from "@keelson/protocol";
 import type { Ignore } from "ignore";
-import type { WorkspaceFiles } from "./workspace-files.ts";
+import { realPath } from "./workspace-files.ts";
 
 // Folders that hold what was made or fetched, not what was written. They are walked when they are asked for by name.
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([
@@ -54,7 +54,7 @@ interface Folder {
  * Files and folders below a folder, depth first and in order, without what git ignores, without folders such as
  * `node_modules`, and without following links. Folders that cannot be read are left out, except the start.
  */
-export async function* walkFiles(files: WorkspaceFiles, options: WalkOptions): AsyncGenerator<WalkedFile> {
+export async function* walkFiles(files: Vfs, options: WalkOptions): AsyncGenerator<WalkedFile> {
   const { start, enter = () => true, wanted, onSkip, signal } = options;
   const pending: (WalkedFile & { readonly rules: readonly Rules[] })[] = await list(
     files,
@@ -70,7 +70,7 @@ export async function* walkFiles(files: WorkspaceFiles, options: WalkOptions): A
     }
     if (isIgnored(rules, entry)) continue;
     yield { path, entry };
-    if (!entry.isDir || !enter(path) || isLink(files, entry.path)) continue;
+    if (!entry.isDir || !enter(path) || (await isLink(files, entry.path))) continue;
     try {
       for (const inner of await list(files, { path: entry.path, relativePath: path, rules }, signal)) pending.push(inner);
     } catch (error) {
@@ -81,7 +81,7 @@ export async function* walkFiles(files: WorkspaceFiles, options: WalkOptions): A
 
 /** Last name first, for a stack. */
 async function list(
-  files: WorkspaceFiles,
+  files: Vfs,
   { path, relativePath, rules }: Folder,
   signal?: AbortSignal,
 ): Promise<(WalkedFile & { readonly rules: readonly Rules[] })[]> {
@@ -94,11 +94,12 @@ async function list(
 }
 
 /** What the folders from the root down to the start, without the start itself, say about it. */
-async function rulesAbove(files: WorkspaceFiles, start: string): Promise<Rules[]> {
-  const found = [await rulesOf(files, files.root, ".git/info/exclude")];
-  const inside = relative(files.root, start);
+async function rulesAbove(files: Vfs, start: string): Promise<Rules[]> {
+  const { root = "/" } = files;
+  const found = [await rulesOf(files, root, ".git/info/exclude")];
+  const inside = relative(root, start);
   if (inside !== "" && !inside.startsWith("..")) {
-    let folder = files.root;
+    let folder = root;
     for (const name of inside.split("/")) {
       found.push(await rulesOf(files, folder, ".gitignore"));
       folder = join(folder, name);
@@ -107,7 +108,7 @@ async function rulesAbove(files: WorkspaceFiles, start: string): Promise<Rules[]
   return found.filter((rules) => rules !== undefined);
 }
 
-async function rulesOf(files: WorkspaceFiles, folder: string, file: string): Promise<Rules | undefined> {
+async function rulesOf(files: Vfs, folder: string, file: string): Promise<Rules | undefined> {
   try {
     const { content } = await files.read(join(folder, file));
     const { default: ignore } = await import("ignore");
@@ -134,9 +135,9 @@ function isIgnored(rules: readonly Rules[], { path, isDir }: DirEntry): boolean 
   return false;
 }
 
-function isLink(files: WorkspaceFiles, path: string): boolean {
+async function isLink(files: Vfs, path: string): Promise<boolean> {
   try {
-    return files.resolve(path) !== path;
+    return (await realPath(files, path)) !== path;
   } catch {
     return true; // a link that leads nowhere or outside
   }

@@ -1,10 +1,10 @@
-import { type Tool, VfsError } from "@keelson/protocol";
+import { type Tool, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { compactDiff } from "./compact-diff.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
-import { permissionPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface WriteFileInput {
   readonly path: string;
@@ -17,7 +17,7 @@ export interface WriteFileOperations {
 }
 
 /** Makes a file, or replaces one that the session knows. */
-export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<WriteFileInput> {
+export function createWriteFileTool({ files: own, seen }: WriteFileOperations): Tool<WriteFileInput> {
   return defineTool<WriteFileInput>({
     name: "write_file",
     description:
@@ -31,11 +31,13 @@ export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<
       content: text("The whole content of the file."),
       overwrite: optional(flag("Replace an existing file although it was not read.")),
     }),
-    permissionText: ({ path }) => permissionPath(files, path),
-    effectsOf: ({ path }) => ({ writes: [permissionPath(files, path)] }),
+    permissionText: ({ path }, effects) => effects?.writes?.[0] ?? permissionPath(own, path),
+    effectsOf: async ({ path }, where) => ({ writes: [await plannedPath(where, own, path)] }),
 
-    async execute({ path, content, overwrite = false }, { signal, session }) {
-      const real = files.resolve(path);
+    async execute({ path, content, overwrite = false }, call) {
+      const { signal, session } = call;
+      const files = filesOf(call, own, "write_file");
+      const real = await realPath(files, path);
       const shown = shownPath(files, path);
       const before = await readExisting(files, path, signal);
       if (before !== undefined && !overwrite) {
@@ -67,15 +69,16 @@ export function createWriteFileTool({ files, seen }: WriteFileOperations): Tool<
       return report(shown, before, after);
     },
 
-    async reconcile({ path, content }, { signal }) {
-      const now = await readExisting(files, path, signal);
+    async reconcile({ path, content }, call) {
+      const files = filesOf(call, own, "write_file");
+      const now = await readExisting(files, path, call.signal);
       if (now === undefined || !Buffer.from(contentFor(now, content), "utf8").equals(now)) return "not-done";
       return { output: `Wrote ${shownPath(files, path)} (${describe(now)}).` };
     },
   });
 }
 
-async function readExisting(files: WorkspaceFiles, path: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+async function readExisting(files: Vfs, path: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
   try {
     return (await files.read(path, { signal })).content;
   } catch (error) {

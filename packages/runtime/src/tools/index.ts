@@ -27,6 +27,7 @@ export type {
   Operator,
   OperatorInput,
   OperatorOutput,
+  PlannedFiles,
   PlannedPrograms,
   Reconciliation,
   TextOrigin,

@@ -61,8 +61,11 @@ export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput 
   execute(input: In, call: ToolCall): Result & JsonResult<Result>;
   /** After a crash in a `write`: find out whether it happened. */
   reconcile?(input: In, call: ToolCall): MaybeLater<Reconciliation<Found & Json<Found>>>;
-  /** What permission argument patterns are matched against; default: the canonical JSON of the input. */
-  permissionText?(input: In): string;
+  /**
+   * What permission argument patterns are matched against; default: the canonical JSON of the input.
+   * @param effects what `effectsOf` said of the call, where that was asked: it knows where the call would work
+   */
+  permissionText?(input: In, effects?: CallEffects): string;
   /**
    * What a call with this input would do; see `CallEffects`. Runs nothing: it is asked again on replay. A tool that runs commands with the `exec` of
    * its calls passes what it says through `where.exec.confine`, where that is there.

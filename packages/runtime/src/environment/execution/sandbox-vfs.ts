@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Executor, Vfs, VfsCapability } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { realPathIn } from "../files/real-path-in.ts";
 import { unsupported } from "../files/vfs-failures.ts";
 import type { CommandExecutor } from "./create-executor.ts";
 
@@ -38,6 +39,7 @@ export function createSandboxVfs(options: SandboxVfsOptions): SandboxVfs {
     get capabilities(): ReadonlySet<VfsCapability> {
       return new Set([...files.capabilities, ...(executor === undefined ? [] : (["exec"] as const))]);
     },
+    realPath: (path) => realPathIn(files, path),
     ls: (...given) => files.ls(...given),
     stat: (...given) => files.stat(...given),
     read: (...given) => files.read(...given),

@@ -9,6 +9,7 @@ import {
 } from "@keelson/protocol";
 import { copyBetween } from "./copy-between.ts";
 import { compileSearchGlob } from "./search-glob.ts";
+import { realPathIn } from "./real-path-in.ts";
 import { intoItself, notDirectory, notFound, unsupported } from "./vfs-failures.ts";
 import { comparePaths, isWithin, joinPath, namesOf, pathBelow, resolveVirtualPath } from "./virtual-path.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
@@ -129,6 +130,13 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
   return {
     capabilities,
     root: "/",
+    async realPath(path) {
+      const whole = resolve(path);
+      const place = placeOf(whole);
+      if (place === undefined) return whole;
+      const { prefix, backend } = place.mount;
+      return within(place, async () => joinPath(prefix, pathBelow(backend.root ?? "/", await realPathIn(backend, place.inner))));
+    },
     capabilitiesAt: (path) => placeOf(resolve(path))?.mount.backend.capabilities ?? new Set(ABOVE_MOUNTS),
     stat,
 

@@ -56,6 +56,7 @@ export interface DiskVfsOptions {
 export interface DiskVfs extends Vfs {
   /** The real path of the root. */
   readonly root: string;
+  realPath(path: string): Promise<string>;
   /** The real path that a path given to this file system leads to, links followed; throws `VfsError` when it leads outside. */
   resolve(path: string): string;
 }
@@ -129,6 +130,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
     root: paths.root,
     capabilities,
     resolve: (path) => paths.resolveSync(path, workingDirectory),
+    realPath: async (path) => (await resolve(path)).real,
 
     async ls(path, { signal } = {}) {
       signal?.throwIfAborted();

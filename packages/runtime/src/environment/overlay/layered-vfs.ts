@@ -117,6 +117,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   return {
     root,
     capabilities: new Set(CAPABILITIES),
+    realPath: resolve,
 
     async ls(path, { signal } = {}) {
       signal?.throwIfAborted();

@@ -1,4 +1,5 @@
 import { type Vfs, VfsError } from "@keelson/protocol";
+import { realPathIn } from "../files/real-path-in.ts";
 import { pathBelow } from "../files/virtual-path.ts";
 import type { BaseStates } from "./base-states.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
@@ -33,6 +34,7 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate, 
     get capabilities() {
       return files().capabilities;
     },
+    realPath: async (path) => gate.share(() => realPathIn(files(), path)),
     ls: async (...given) => gate.share(() => files().ls(...given)),
     async stat(path, options) {
       await freshen(path);

@@ -50,7 +50,7 @@ export async function explainCall(options: ExplainCallOptions): Promise<Explaine
   const confine = async (effects: CallEffects): Promise<CallEffects> => (await executor?.confine?.(effects)) ?? effects;
   const effects = said === undefined || said.confined !== undefined ? said : await confine(said);
   const json = (): string => canonicalJson(parsed.value as never);
-  const argumentText = (): string => tool.permissionText?.(parsed.value) ?? json();
+  const argumentText = (): string => tool.permissionText?.(parsed.value, effects) ?? json();
   const compiled = policies.map((policy) => compilePolicy(policy));
   const decision = decidePermission({ policies: compiled, tool, argumentText, argumentsJson: json, effects, cwd });
   if (effects === undefined) return { decision, parts: [] };

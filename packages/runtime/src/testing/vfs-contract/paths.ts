@@ -13,6 +13,11 @@ export function describePaths({ create, can }: VfsSubject): void {
     for (const path of ["a/b.txt", "./a//b.txt", "a/../a/./b.txt", absolute(files, "a/b.txt")])
       expect(await textAt(files, path)).toBe("here");
     expect((await files.stat("a/b.txt")).path).toBe(absolute(files, "a/b.txt"));
+    if (files.realPath === undefined) return;
+    for (const path of ["a/b.txt", "a/../a/./b.txt", absolute(files, "a/b.txt")])
+      expect(await files.realPath(path)).toBe(absolute(files, "a/b.txt"));
+    expect(await files.realPath("new/c.txt")).toBe(absolute(files, "new/c.txt"));
+    expect(await failureOf(files.realPath("../a.txt"))).toMatchObject({ kind: "path-traversal" });
   });
 
   it("never climb out of the root [ER-16] [ET-11]", async () => {

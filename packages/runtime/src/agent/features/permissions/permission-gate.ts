@@ -40,7 +40,7 @@ function decideAbout(loop: Loop, call: FittingCall, effects: CallEffects | undef
     policies: policiesOf(loop),
     // What a child does is judged call by call, under the same policies: starting it changes nothing by itself.
     tool: isDispatchTool(tool) ? { name: tool.name, effect: "read", risk: tool.risk } : tool,
-    argumentText: () => permissionTextOf(tool, call),
+    argumentText: () => permissionTextOf(tool, call, effects),
     argumentsJson: () => argumentsText(call),
     effects,
     cwd: loop.agent.options.cwd,
@@ -73,9 +73,9 @@ async function effectsOf(loop: Loop, tool: Tool, call: FittingCall): Promise<Cal
 }
 
 /** What rules about arguments are held against. */
-function permissionTextOf(tool: Tool, call: FittingCall): string {
+function permissionTextOf(tool: Tool, call: FittingCall, effects: CallEffects | undefined): string {
   try {
-    return tool.permissionText?.(call.value) ?? argumentsText(call);
+    return tool.permissionText?.(call.value, effects) ?? argumentsText(call);
   } catch (thrown) {
     throw panicError(`permissionText of ${tool.name}`, thrown);
   }
