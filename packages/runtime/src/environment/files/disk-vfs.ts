@@ -10,6 +10,7 @@ import type { FileAccess } from "./file-access.ts";
 import { findRipgrep } from "./find-ripgrep.ts";
 import { listDirectory } from "./list-directory.ts";
 import { withPathLock } from "./path-lock.ts";
+import { TRANSFERS_ON_DISK } from "./refused-transfers.ts";
 import { removeTree } from "./remove-tree.ts";
 import { entryOf } from "./replace-file.ts";
 import { ripgrepFiles } from "./ripgrep-files.ts";
@@ -186,12 +187,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
       return globFiles(searchable, (await resolve(options.path ?? ".")).real, pattern, options);
     },
 
-    upload: async () => {
-      throw unsupported("upload", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
-    },
-    download: async () => {
-      throw unsupported("download", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
-    },
+    ...TRANSFERS_ON_DISK,
 
     pwd: async () => workingDirectory,
 

@@ -1,13 +1,8 @@
 import { VfsError } from "@keelson/protocol";
-import type { PatternNode } from "./pattern-node.ts";
+import { type PatternPart, range, sequence, set } from "./pattern-part.ts";
 import { STRAY, WORD } from "./text-alphabet.ts";
 import { unsupported } from "./vfs-failures.ts";
 
-/** One part of a pattern, for us and for ripgrep. */
-export interface PatternPart {
-  readonly node: PatternNode;
-  readonly rust: string;
-}
 /** What stands in a class: a part of a class of JavaScript, and of one of ripgrep. */
 interface ClassPart {
   readonly script: string;
@@ -285,19 +280,4 @@ export class PatternReader {
       `The search pattern ${JSON.stringify(this.#pattern)} holds a line end, which no single line does. Set multiline.`,
     );
   }
-}
-
-function set(script: string, rust: string): PatternPart {
-  return { node: { type: "set", script }, rust };
-}
-
-function sequence(parts: readonly PatternPart[]): PatternPart {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  return { node: { type: "sequence", parts: parts.map(({ node }) => node) }, rust: parts.map(({ rust }) => rust).join("") };
-}
-
-function range(start: number, end: number, escape: "\\u" | "\\x"): string {
-  const first = `${escape}{${start.toString(16)}}`;
-  return start === end ? first : `${first}-${escape}{${end.toString(16)}}`;
 }

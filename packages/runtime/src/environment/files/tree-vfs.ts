@@ -2,6 +2,7 @@ import type { DirEntry, FileInfo, Vfs, VfsCapability } from "@keelson/protocol";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { copyNode, type FileTree, sizeOf, type TreeNode } from "./file-tree.ts";
 import { mimeTypeOf } from "./file-type.ts";
+import { refusedTransfers } from "./refused-transfers.ts";
 import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { globFiles, grepFiles } from "./search-files.ts";
 import {
@@ -98,12 +99,10 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
       return globFiles(searchable, resolve(options.path ?? "."), pattern, options);
     },
 
-    upload: async () => {
-      throw unsupported("upload", "These files are in memory: use write, or createTransferVfs.");
-    },
-    download: async () => {
-      throw unsupported("download", "These files are in memory: use read, or createTransferVfs.");
-    },
+    ...refusedTransfers({
+      upload: "These files are in memory: use write, or createTransferVfs.",
+      download: "These files are in memory: use read, or createTransferVfs.",
+    }),
 
     pwd: async () => workingDirectory,
 

@@ -6,11 +6,12 @@ import { openDirectory } from "../files/anchored-directory.ts";
 import { editBytes, requireOldText } from "../files/edit-bytes.ts";
 import { mimeTypeOf } from "../files/file-type.ts";
 import { withPathLock } from "../files/path-lock.ts";
+import { TRANSFERS_ON_DISK } from "../files/refused-transfers.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import { requireWritable } from "../files/require-writable.ts";
 import { createRootedFiles } from "../files/rooted-files.ts";
 import { createRootedPaths } from "../files/rooted-paths.ts";
-import type { SearchableFiles, WalkedEntry, WalkPlan } from "../files/searchable-files.ts";
+import type { SearchableFiles } from "../files/searchable-files.ts";
 import { globFiles, grepFiles } from "../files/search-files.ts";
 import {
   folderInTheWay,
@@ -26,6 +27,7 @@ import {
 import { isWithin, joinPath } from "../files/virtual-path.ts";
 import { copyOriginal, withBaseEntry } from "./base-entry.ts";
 import type { LayeredTree } from "./layered-tree.ts";
+import { walkLayers } from "./walk-layers.ts";
 
 const CAPABILITIES: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd", "write", "edit", "rm", "cp", "mv"];
 
@@ -110,7 +112,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   const searchable: SearchableFiles = {
     root,
     isFolder: async (path) => (await tree.require(path)).stats.isDirectory(),
-    walk: (start, plan, signal) => walk({ tree, read: readBytes }, start, plan, signal),
+    walk: (start, plan, signal) => walkLayers({ tree, read: readBytes }, start, plan, signal),
     read: readBytes,
   };
 
@@ -185,12 +187,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     grep: async (pattern, options = {}) => grepFiles(searchable, await resolve(options.path ?? "."), pattern, options, options.signal),
     glob: async (pattern, options = {}) => globFiles(searchable, await resolve(options.path ?? "."), pattern, options),
 
-    upload: async () => {
-      throw unsupported("upload", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
-    },
-    download: async () => {
-      throw unsupported("download", "These files are on this machine already: use cp, or createTransferVfs for those of another folder.");
-    },
+    ...TRANSFERS_ON_DISK,
 
     pwd: async () => workingDirectory,
     async cd(path) {
@@ -263,42 +260,4 @@ function told(error: unknown, location: string, path: string): unknown {
   if (!VfsError.is(error) || !("path" in error.failure)) return error;
   const { failure } = error;
   return new VfsError({ ...failure, path, message: failure.message.replaceAll(location, () => path) }, { cause: error });
-}
-
-interface WalkedTree {
-  readonly tree: LayeredTree;
-  readonly read: SearchableFiles["read"];
-}
-
-async function* walk(walked: WalkedTree, start: string, { enter }: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
-  const pending = await entriesIn(walked, start, "");
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    signal?.throwIfAborted();
-    yield next;
-    if (!next.isDir || !enter(next.relativePath)) continue;
-    try {
-      pending.push(...(await entriesIn(walked, next.path, next.relativePath)));
-    } catch {
-      // gone meanwhile, or not ours to read
-    }
-  }
-}
-
-/** Last name first, for a stack. */
-async function entriesIn({ tree, read }: WalkedTree, folder: string, relativePath: string): Promise<WalkedEntry[]> {
-  const entries: WalkedEntry[] = [];
-  for (const name of (await tree.list(folder)).reverse()) {
-    const entry = await tree.find(join(folder, name));
-    if (entry === undefined) continue;
-    const isDir = entry.stats.isDirectory();
-    entries.push({
-      path: entry.path,
-      relativePath: relativePath === "" ? name : `${relativePath}/${name}`,
-      isDir,
-      isFile: entry.stats.isFile(),
-      ...(entry.stats.isFile() && { size: entry.stats.size }),
-      read: (signal) => read(entry.path, signal),
-    });
-  }
-  return entries;
 }
