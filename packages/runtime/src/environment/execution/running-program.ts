@@ -21,10 +21,11 @@ export interface RunningProgram {
 }
 
 export function runningChild(child: ChildProcess): RunningProgram {
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-  child.once("close", close);
   const { promise: exited, resolve: exit } = Promise.withResolvers<ProgramExit>();
   child.once("exit", (exitCode, signal) => exit({ exitCode, signal }));
+  // The child's own `close` never comes where a channel to it was closed from here.
+  const streams = child.stdio.filter((stream) => stream !== null && stream !== undefined);
+  const closed = Promise.all([exited, ...streams.map((stream) => new Promise((resolve) => stream.once("close", resolve)))]).then(() => {});
   return {
     pid: child.pid as number,
     stdin: child.stdin ?? undefined,
