@@ -8,7 +8,8 @@ import { sampleSize, seed, tier } from "../../../../test/tier.ts";
 import { describeWithBubblewrap } from "../sandbox/with-bubblewrap.ts";
 import { copyTree, makeTree, testFolder, treeAt } from "./plain-tree.ts";
 
-const WAIT_MS = tier === "soak" ? 900_000 : 30_000;
+// Each command starts a sandbox.
+const WAIT_MS = tier === "soak" ? 900_000 : 90_000;
 const START = { "a.txt": "a\n", "d/a.txt": "da\n", "d/b.txt": "db\n", "d/e/a.txt": "dea\n", "f/a.txt": "fa\n" };
 const name = fc.constantFrom("a.txt", "b.txt", "d", "e", "f", "new");
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));
