@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createDiskVfs, createOverlay, type Overlay, type OverlayOptions } from "../../src/environment/index.ts";
@@ -112,6 +112,17 @@ for (const shell of ["overlayfs", "copy"] as const)
       await run(overlay, 'echo ours > a.txt; rm -r d; mkdir real; echo ours > real/b.txt; ln -s "$PWD/a.txt" link; ln -s "$PWD/real" d');
       for (const path of ["link", "d/b.txt"]) expect(Buffer.from((await overlay.files.read(path)).content).toString(), path).toBe("ours\n");
       expect((await overlay.files.ls("d")).map(({ name }) => name)).toEqual(["b.txt"]);
+    });
+
+    it.runIf(shell === "overlayfs")("lead where links of the base lead by now", async () => {
+      const world = testFolder();
+      const base = makeTree(join(world, "base"), START);
+      symlinkSync("a.txt", join(base, "link"));
+      const { files } = await overlayOf(world, { shell });
+      expect(await files.realPath?.("link")).toBe(join(base, "a.txt"));
+      rmSync(join(base, "link"));
+      symlinkSync("e.txt", join(base, "link"));
+      expect(await files.realPath?.("link")).toBe(join(base, "e.txt"));
     });
 
     it("run in the background, and in a row, as in other sandboxes", async () => {

@@ -34,7 +34,10 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate, 
     get capabilities() {
       return files().capabilities;
     },
-    realPath: async (path) => gate.share(() => realPathIn(files(), path)),
+    async realPath(path) {
+      await freshen(path);
+      return gate.share(() => realPathIn(files(), path));
+    },
     ls: async (...given) => gate.share(() => files().ls(...given)),
     async stat(path, options) {
       await freshen(path);
