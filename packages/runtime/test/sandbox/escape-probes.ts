@@ -354,7 +354,7 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
     name: "make .husky a link",
     script: 'mkdir -p "evil-$PROBE" && rm -rf .husky && ln -sfn "evil-$PROBE" .husky && [ -L .husky ]',
   },
-  { kind: "hook", name: "write the hooks of a hook manager", script: "echo x > lefthook.yml" },
+  { kind: "hook", name: "write the hooks of a hook manager", script: "echo x >> lefthook.yml" },
   { kind: "hook", name: "write hooks for Mercurial", script: "mkdir -p .hg && echo '[hooks]' > .hg/hgrc" },
   { kind: "hook", name: "write tasks for an editor", script: "mkdir -p .vscode && echo '{}' > .vscode/tasks.json" },
   { kind: "hook", name: "write settings of this agent", script: "mkdir -p .keelson && echo '{}' > .keelson/policy.json" },

@@ -52,6 +52,7 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
     "workspace/.git/hooks/post-merge": "echo hook\n",
     "workspace/nested/.git/config": "[core]\n",
     "workspace/AGENTS.md": "Be good.\n",
+    "workspace/lefthook.yml": "pre-commit:\n",
     "workspace/denied/key": "canary\n",
     "workspace/deep/er/key": "canary\n",
     "outside/secret": "canary\n",

@@ -15,7 +15,7 @@ import { isPlaceholder, marksBeside, type Placeholder, placeFile, placeFolder } 
 import { isWithin, policyPath } from "./policy-path.ts";
 import { protectedPaths } from "./policy-places.ts";
 import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
-import type { SandboxPolicy } from "./sandbox-policy.ts";
+import { HOOK_MANAGER_FILES, type SandboxPolicy } from "./sandbox-policy.ts";
 import { findRoots } from "./sandbox-roots.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
@@ -136,7 +136,10 @@ async function planMounts(
       .filter((path) => path.startsWith(GIT))
       .map((path) => path.slice(GIT.length));
     for (const root of writableRoots) {
-      for (const path of protectedPaths(filesystem, root === home)) await protect(root, join(root, path));
+      for (const path of protectedPaths(filesystem, root === home)) {
+        const mayComeToBe = filesystem.protectedPaths === undefined && HOOK_MANAGER_FILES.includes(path);
+        if (!mayComeToBe || lookAt(join(root, path), disk) !== undefined) await protect(root, join(root, path));
+      }
       // Without a repository the root itself could be made one, with settings that git obeys there.
       if (ofGit.includes("config") && firstOddity(root, join(root, ".git"), disk)?.type === "missing" && !repositories.includes(root))
         await protect(root, join(root, "HEAD"));

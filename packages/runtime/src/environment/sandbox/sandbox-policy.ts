@@ -68,6 +68,18 @@ export const DEFAULT_PROCESSES = 2048;
 export const DEFAULT_TEMPORARY_BYTES: number = 1024 ** 3;
 
 /**
+ * What hooks that are installed already go by. Where there is none, commands may make one: programs that look for such a file would stumble over
+ * an empty folder in its place.
+ */
+export const HOOK_MANAGER_FILES: readonly string[] = [
+  ".pre-commit-config.yaml",
+  "lefthook.yml",
+  ".lefthook.yml",
+  ".mise.toml",
+  "mise.toml",
+];
+
+/**
  * What people and programs outside of a sandbox later obey: hooks and settings of repositories, editors, shells and agents. A command
  * that could write them would run outside of its sandbox next time.
  */
@@ -82,11 +94,7 @@ export const PROTECTED_PATHS: readonly string[] = [
   ".hg/hgrc",
   ".husky",
   ".githooks",
-  ".pre-commit-config.yaml",
-  "lefthook.yml",
-  ".lefthook.yml",
-  ".mise.toml",
-  "mise.toml",
+  ...HOOK_MANAGER_FILES,
   ".keelson",
   "AGENTS.md",
   "AGENTS.local.md",
