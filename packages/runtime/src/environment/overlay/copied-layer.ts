@@ -1,11 +1,12 @@
-import { constants } from "node:fs";
-import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path/posix";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path/posix";
 import { replacePrivateFile } from "../../platform/private-file.ts";
+import { openDirectory } from "../files/anchored-directory.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { OWN_PLACE } from "../sandbox/sandbox-place.ts";
 import { statsOf } from "./base-states.ts";
 import { COMMIT_FOLDER } from "./commit-folder.ts";
+import { copyFolder } from "./copy-folder.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 import { resolveEntry } from "./resolve-entry.ts";
 
@@ -56,13 +57,12 @@ async function copyOnce(base: string, root: string, folder: string): Promise<Cop
   const marker = join(folder, "copying");
   await writeFile(marker, "");
   const { ctimeMs: sinceMs } = await stat(marker);
-  await cp(base, root, {
-    recursive: true,
-    verbatimSymlinks: true,
-    preserveTimestamps: true,
-    mode: constants.COPYFILE_FICLONE,
-    filter: (path) => !basename(path).startsWith(COMMIT_FOLDER),
-  });
+  await mkdir(root);
+  {
+    await using from = await openDirectory(base, base);
+    await using to = await openDirectory(root, root);
+    await copyFolder(from, to, { root: base, leaveOut: (name) => name.startsWith(COMMIT_FOLDER) });
+  }
   const entries: { [path: string]: readonly [number, number] } = {};
   const visit = async (path: string): Promise<void> => {
     for (const name of await readdir(join(root, path))) {
