@@ -11,8 +11,9 @@ import {
 } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
+import { PRIVATE_FOLDERS } from "../sandbox/bubblewrap-arguments.ts";
 import { policyFileAccess } from "../sandbox/policy-file-access.ts";
-import { isWithin } from "../sandbox/policy-path.ts";
+import { isWithin, policyPath } from "../sandbox/policy-path.ts";
 import { policyOfSpec } from "../sandbox/policy-of-spec.ts";
 import { readSandboxPolicy } from "../sandbox/read-sandbox-policy.ts";
 import { createSandboxRun } from "../sandbox/run-in-sandbox.ts";
@@ -22,6 +23,7 @@ import type { SandboxPolicy } from "../sandbox/sandbox-policy.ts";
 import { beforeRequests } from "../execution/before-requests.ts";
 import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
 import { checkProvided, type Provided } from "./check-provided.ts";
+import { codeOfModule } from "./code-of-module.ts";
 import { heapFlags } from "./heap-flags.ts";
 import { heldCredentials } from "./held-credentials.ts";
 import { injectCredentials } from "./inject-credentials.ts";
@@ -30,7 +32,7 @@ import { OperatorProcess } from "./operator-process.ts";
 import { startInSandbox } from "./sandbox-link.ts";
 
 export interface SandboxEnvironmentOptions {
-  /** The module that calls `serveOperator`: a path or a file URL, readable in the sandbox. Without one it runs no operators. */
+  /** The module that calls `serveOperator`: a path or a file URL. It and its package can be read in the sandbox. Without one it runs no operators. */
   readonly module?: string | URL | undefined;
   /** Arguments of the module. Default: none. */
   readonly args?: readonly string[] | undefined;
@@ -97,7 +99,8 @@ export function createSandboxEnvironment(options: SandboxEnvironmentOptions): En
       await using credentials = await injectCredentials(spec.credentials, secrets, context.signal);
       try {
         await checkRoots(policy);
-        const started = { args: [...heap, path, ...args], cwd: executor.workspace, env: credentials.env, killGraceMs };
+        const code = await codeToShow(path, policy, executor.workspace);
+        const started = { args: [...heap, path, ...args], cwd: executor.workspace, env: credentials.env, code, killGraceMs };
         const link = async (): Promise<OperatorLink> => startInSandbox(createSandboxRun(policy, executor), started);
         await using operator = await OperatorProcess.start(link, started, context.signal);
         return await operator.execute(input, context);
@@ -129,6 +132,15 @@ async function workspaceOf({ workspace }: SandboxEnvironmentOptions): Promise<st
     const message = `The workspace ${workspace} of the sandbox environment is not there: make it, or name another folder.`;
     throw new EnvironmentError({ kind: "provision-failed", message }, { cause: error });
   });
+}
+
+/** What the module imports, where it would not be seen otherwise: in a folder that sandboxes have of their own, or beside the readable roots. */
+async function codeToShow(module: string, { filesystem = {} }: SandboxPolicy, workspace: string): Promise<readonly string[]> {
+  const folder = await codeOfModule(module);
+  const { readableRoots, writableRoots = [workspace], deniedPaths = [] } = filesystem;
+  const isSeen = readableRoots === undefined && !PRIVATE_FOLDERS.some((hidden) => isWithin(folder, hidden));
+  const isOthers = [...writableRoots, ...deniedPaths].some((path) => isWithin(folder, policyPath(path, workspace)));
+  return isSeen || isOthers ? [] : [folder];
 }
 
 function notProvided(why: string): EnvironmentError {

@@ -11,10 +11,12 @@ export interface SandboxedProcessOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** What it imports, where the sandbox would hide that. */
+  readonly code: readonly string[];
 }
 
 /** Starts Node in a sandbox, with one descriptor more that the messages go over: what it prints is its own. */
-export function startInSandbox(run: SandboxRun, { args, cwd, env }: SandboxedProcessOptions): OperatorLink {
+export function startInSandbox(run: SandboxRun, { args, cwd, env, code }: SandboxedProcessOptions): OperatorLink {
   const ending = new AbortController();
   const printed = createOutputWindow(0, LAST_WORDS);
   let hear: (message: FromOperator) => void = () => {};
@@ -30,6 +32,7 @@ export function startInSandbox(run: SandboxRun, { args, cwd, env }: SandboxedPro
       onOutput: (_stream, text) => printed.push(Buffer.from(text)),
     },
     {
+      shown: code,
       onLink(link) {
         send = messageLines(link, { onMessage: (message) => hear(message as FromOperator) });
       },

@@ -30,8 +30,8 @@ const HIDDEN_KERNEL_FILES = [
   "/proc/sched_debug",
   "/proc/latency_stats",
 ];
-// Of each command its own.
-const PRIVATE_FOLDERS = ["/tmp", "/var/tmp", "/run"];
+/** Each sandbox has its own of these. */
+export const PRIVATE_FOLDERS: readonly string[] = ["/tmp", "/var/tmp", "/run"];
 const SHOWN_SYS = ["/sys/devices/system", "/sys/fs/cgroup"];
 
 /** What bubblewrap is told, one argument each, without the command. */

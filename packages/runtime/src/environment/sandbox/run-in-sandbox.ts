@@ -37,6 +37,8 @@ const PLANS = 4;
 
 /** How a program in a sandbox is wired to others. */
 export interface SandboxWiring extends Wiring {
+  /** Folders that it can read in any case, unless they are denied or lie in what it may write. */
+  readonly shown?: readonly string[];
   /** It gets one more descriptor, `LINK_FD`, to read from and to write to: this is told the other end, once for each start. */
   onLink?(link: Duplex): void;
   /** Called where the kernel ended it, or what it started, for the memory that they held. */
@@ -122,12 +124,8 @@ async function runInSandbox(
   const start = ["/bin/sh", "-c", steps.join("\n"), "sh", ...bridge, ...limits, "/usr/bin/env", ...late, ...command];
 
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
-  await using mounts = await prepareMounts(
-    policy,
-    workspace,
-    credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [],
-    place,
-  );
+  const shown = credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [];
+  await using mounts = await prepareMounts(policy, workspace, [...shown, ...(wiring.shown ?? [])], place);
   const args = bubblewrapArguments({
     mounts: mounts.mounts,
     showsAll: policy.filesystem?.readableRoots === undefined,
