@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Vfs } from "@keelson/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sampleSize } from "../../../../test/tier.ts";
+import { sampleSize, tier } from "../../../../test/tier.ts";
 import type { SwappedPlace } from "./swap-for-links.ts";
 
 const ROUNDS = sampleSize("rounds of each call while folders are swapped for links", { test: 25, ci: 100, soak: 3000 });
@@ -26,7 +26,7 @@ export interface SwappedLinksOptions {
 export function describeSwappedLinks(name: string, { open, at = "", renew }: SwappedLinksOptions): void {
   // What is renewed takes longer.
   const rounds = renew === undefined ? ROUNDS : Math.max(25, ROUNDS / 5);
-  describe(`${name}, while folders and files are swapped for links to the outside`, { timeout: 60_000 }, () => {
+  describe(`${name}, while folders and files are swapped for links to the outside`, { timeout: tier === "soak" ? 600_000 : 60_000 }, () => {
     let base: string;
     let root: string;
     let files: Vfs;

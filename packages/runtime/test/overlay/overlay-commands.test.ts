@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { createDiskVfs, createOverlay, type Overlay, type OverlayOptions } from "../../src/environment/index.ts";
+import { sampleSize } from "../../../../test/tier.ts";
 import { describeWithBubblewrap } from "../sandbox/with-bubblewrap.ts";
 import { copyTree, makeTree, testFolder, treeAt } from "./plain-tree.ts";
 
@@ -15,6 +16,7 @@ async function run(overlay: Overlay, command: string): Promise<string> {
   const { exitCode, stdout, stderr } = await overlay.executor({}).execute({ command });
   return `${exitCode}: ${stdout}${stderr}`.trim();
 }
+const ROUNDS = sampleSize("diffs while a command works", { test: 20, ci: 100, soak: 1_000 });
 const START = { "a.txt": "a\n", "d/b.txt": "b\n", "d/c.txt": "c\n", "e.txt": "1\n2\n3\n4\n5\n" };
 
 it("refuses commands where they would write past the overlay, and says what to do", async () => {
@@ -125,6 +127,25 @@ for (const shell of ["overlayfs", "copy"] as const)
       expect(await files.realPath?.("link")).toBe(join(base, "e.txt"));
     });
 
+    it("replace a folder by a link to one with files of the same names, of which none is taken for a file of the old folder", async () => {
+      const world = testFolder();
+      const base = makeTree(join(world, "base"), { ...START, "f/b.txt": "another\n" });
+      const outside = makeTree(join(world, "outside"), { "b.txt": "outside\n" });
+      for (const target of ["f", outside]) {
+        const overlay = await overlayOf(world, { shell });
+        await run(overlay, `rm -rf d; ln -s ${target} d`);
+        expect(await overlay.diff()).toEqual([
+          { path: "d", change: "changed", type: "link" },
+          { path: "d/b.txt", change: "deleted", type: "file" },
+          { path: "d/c.txt", change: "deleted", type: "file" },
+        ]);
+        expect(await overlay.commit()).toMatchObject({ status: "committed", changed: ["d", "d/b.txt", "d/c.txt"] });
+        expect(treeAt(base)).toMatchObject({ "d": `link ${target}`, "f/b.txt": "file 644 another\n" });
+        rmSync(join(base, "d"));
+        makeTree(base, START);
+      }
+    });
+
     it("run in the background, and in a row, as in other sandboxes", async () => {
       const world = testFolder();
       makeTree(join(world, "base"), START);
@@ -157,6 +178,57 @@ for (const shell of ["overlayfs", "copy"] as const)
         ".cursor/.keelson-sandbox-999999999-1": "",
       });
       expect((await overlay.diff()).map(({ path }) => path)).toEqual(["x"]);
+      stop.abort();
+      await expect(command).rejects.toThrow(/cancelled/);
+    });
+
+    it("make, replace and remove what a diff is looking at", async () => {
+      const world = testFolder();
+      makeTree(join(world, "base"), START);
+      const overlay = await overlayOf(world, { shell });
+      const stop = new AbortController();
+      const started = Promise.withResolvers<void>();
+      const turn = "mkdir -p n/m; echo x > n/m/f; ln -s f n/m/l; echo y > n/p; rm n/p; mkdir n/p; rmdir n/p; ln -s m n/p; rm -r n";
+      const command = overlay
+        .executor({})
+        .execute({ command: `echo ready; while :; do ${turn}; done`, signal: stop.signal, onOutput: () => started.resolve() });
+      await started.promise;
+      for (let round = 0; round < ROUNDS; round++)
+        for (const { path } of await overlay.diff({ text: true })) expect(path).toMatch(/^n(\/|$)/);
+      stop.abort();
+      await expect(command).rejects.toThrow(/cancelled/);
+      await run(overlay, "rm -rf n");
+      expect(await overlay.diff()).toEqual([]);
+    });
+
+    it("lead a diff nowhere else by a link that they swap in", async () => {
+      const world = testFolder();
+      makeTree(join(world, "base"), START);
+      makeTree(join(world, "outside"), { s: "a secret\n" });
+      writeFileSync(
+        join(world, "base", "swap.cjs"),
+        `const { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } = require("node:fs");
+        const stay = () => { for (const end = performance.now() + 4 * Math.random(); performance.now() < end;); };
+        mkdirSync("n");
+        writeFileSync("n/s", "ours\\n");
+        console.log("ready");
+        for (;;) {
+          renameSync("n", "m");
+          symlinkSync(${JSON.stringify(join(world, "outside"))}, "n");
+          stay();
+          unlinkSync("n");
+          renameSync("m", "n");
+          stay();
+        }`,
+      );
+      const overlay = await overlayOf(world, { shell });
+      const stop = new AbortController();
+      const started = Promise.withResolvers<void>();
+      const command = overlay
+        .executor({})
+        .execute({ command: `${process.execPath} swap.cjs`, signal: stop.signal, onOutput: () => started.resolve() });
+      await started.promise;
+      for (let round = 0; round < ROUNDS; round++) expect(JSON.stringify(await overlay.diff({ text: true }))).not.toContain("secret\\n");
       stop.abort();
       await expect(command).rejects.toThrow(/cancelled/);
     });

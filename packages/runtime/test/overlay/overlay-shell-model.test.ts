@@ -9,17 +9,22 @@ import { describeWithBubblewrap } from "../sandbox/with-bubblewrap.ts";
 import { copyTree, makeTree, testFolder, treeAt } from "./plain-tree.ts";
 
 // Each command starts a sandbox.
-const WAIT_MS = tier === "soak" ? 900_000 : 90_000;
+const WAIT_MS = tier === "soak" ? 3_600_000 : 90_000;
 const START = { "a.txt": "a\n", "d/a.txt": "da\n", "d/b.txt": "db\n", "d/e/a.txt": "dea\n", "f/a.txt": "fa\n" };
 const name = fc.constantFrom("a.txt", "b.txt", "d", "e", "f", "new");
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));
 const text = fc.constantFrom("one", "two", "a");
 const statement: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(text, fc.constantFrom(">", ">>"), path).map((parts) => `echo ${parts.join(" ")}`),
+  // Folders stay open to their owner: commands in a sandbox have no capability to enter others, as those outside do for root.
   fc
-    .tuple(fc.constantFrom("rm -rf", "mkdir -p", "rmdir", "chmod 700", "chmod 640", "rm -rf d; mkdir -p", "touch"), path)
+    .tuple(fc.constantFrom("rm -rf", "mkdir -p", "rmdir", "chmod 700", "chmod 750", "rm -rf d; mkdir -p", "touch"), path)
     .map((parts) => parts.join(" ")),
-  fc.tuple(fc.constantFrom("cp -r", "mv -T", "ln", "ln -sfn"), path, path).map((parts) => parts.join(" ")),
+  // What `cp` copies of a folder into itself depends on the order in which it happens to read that.
+  fc
+    .tuple(fc.constantFrom("cp -r", "mv -T", "ln", "ln -sfn"), path, path)
+    .filter(([program, from, to]) => program !== "cp -r" || !`${to}/`.startsWith(`${from}/`))
+    .map((parts) => parts.join(" ")),
   fc.tuple(path, path).map(([from, to]) => `sed -i s/a/b/ ${from} ${to}`),
 );
 /** What is done by one command, or by the files of this process. */

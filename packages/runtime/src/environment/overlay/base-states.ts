@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, type Stats } from "node:fs";
-import { lstat, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { lstat, readFile, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { openDirectory } from "../files/anchored-directory.ts";
 import { systemCode } from "../files/vfs-error-from.ts";
-import { atBaseEntry, copyOriginal, readOriginal, withBaseEntry } from "./base-entry.ts";
+import { allOf } from "./all-of.ts";
+import { atEntry, copyOriginal, namesIn, readOriginal, unlessReplaced } from "./anchored-entry.ts";
 
 /** What stood at a path of the base. */
 export type BaseState =
@@ -32,6 +32,9 @@ export interface BaseFile {
   readonly original?: string;
 }
 
+/** How much of a path is looked at: what stands there with its content, or without that, but with all that is below it. */
+export type LookedAt = "with-content" | "with-all-below";
+
 /** What the base was when each path was first changed in an overlay. Kept on the disk as it comes. */
 export interface BaseStates {
   /** `undefined` for a path that was never looked at. */
@@ -44,7 +47,9 @@ export interface BaseStates {
    * Looks at a path unless that was done, from above: what is below a missing folder is missing.
    * @param unsureSinceMs what changed in the base at this time or later is of an unknown state
    */
-  look(path: string, how: "with-content" | "with-all-below", unsureSinceMs?: number): Promise<void>;
+  look(path: string, how: LookedAt, unsureSinceMs?: number): Promise<void>;
+  /** As `look`, at several paths, none of which is below another: some at once. */
+  lookAtAll(looks: ReadonlyMap<string, LookedAt>, unsureSinceMs?: number): Promise<void>;
   /** The content of a file when it was looked at, as far as it was kept. */
   originalOf(state: BaseFile): Promise<Buffer | undefined>;
 }
@@ -97,7 +102,7 @@ export function createBaseStates(base: string, folder: string): BaseStates {
     remember(path, state);
   }
 
-  async function look(path: string, how: "with-content" | "with-all-below", unsureSinceMs?: number): Promise<void> {
+  async function look(path: string, how: LookedAt, unsureSinceMs?: number): Promise<void> {
     if (path === "") return;
     // What is above a path that was looked at was a folder then.
     for (const above of states.has(path) ? [] : ancestors(path)) {
@@ -110,42 +115,44 @@ export function createBaseStates(base: string, folder: string): BaseStates {
       if (!stats.isDirectory()) return keep(above, { type: "unknown" });
     }
     const known = get(path);
-    if (known === undefined || (how === "with-all-below" && isPart(known))) await lookAt(path, how, unsureSinceMs);
+    if (known === undefined || (how === "with-all-below" && isUnseen(known))) await lookAt(path, await statsIn(path), how, unsureSinceMs);
     else if (known.type === "file" && known.digest === undefined && how === "with-content") {
       // It was removed, and comes back as another: its content is needed for a merge after all.
-      const now = await atEntry(path, async (location) => fileState(location, await statsOf(location), true));
+      const now = await inBase(path, async (location) => fileState(location, await statsOf(location), true));
       if (now?.modifiedMs === known.modifiedMs && now.size === known.size && now.inode === known.inode) keep(path, now);
     }
   }
-  async function lookAt(path: string, how: "with-content" | "with-all-below", unsureSinceMs?: number): Promise<void> {
+  async function lookAt(path: string, stats: Stats | undefined, how: LookedAt, unsureSinceMs?: number): Promise<void> {
     const known = states.get(path);
-    const stats = await statsIn(path);
     if (known !== undefined && stats?.isDirectory() !== true) return;
     if (stats === undefined) return keep(path, { type: "absent" });
     if (!stats.isDirectory() && unsureSinceMs !== undefined && stats.ctimeMs >= unsureSinceMs) return keep(path, { type: "unknown" });
-    if (stats.isSymbolicLink())
-      return keep(path, { type: "link", target: await withBaseEntry(base, join(base, path), (location) => readlink(location)) });
+    if (stats.isSymbolicLink()) {
+      const target = await inBase(path, (location) => readlink(location));
+      return keep(path, target === undefined ? { type: "unknown" } : { type: "link", target });
+    }
     if (stats.isFile()) {
-      const state = await atEntry(path, (location) => fileState(location, stats, how === "with-content"));
+      const state = await inBase(path, (location) => fileState(location, stats, how === "with-content"));
       return keep(path, state ?? { type: "unknown" });
     }
     if (!stats.isDirectory()) return keep(path, { type: "other" });
     // The first look counts, also where it was not one at what is in the folder.
     const mode = known?.type === "folder" ? known.mode : stats.mode & 0o7777;
     if (how === "with-content") return keep(path, { type: "folder", mode });
-    for (const name of await namesAt(path)) {
-      const inner = states.get(`${path}/${name}`);
-      if (inner === undefined || isPart(inner)) await lookAt(`${path}/${name}`, how, unsureSinceMs);
-    }
+    const folders: string[] = [];
+    await allOf(await namesIn(base, join(base, path)), async (name) => {
+      const inner = `${path}/${name}`;
+      if (!isUnseen(states.get(inner))) return;
+      const innerStats = await statsIn(inner);
+      if (innerStats?.isDirectory()) folders.push(inner);
+      else await lookAt(inner, innerStats, how, unsureSinceMs);
+    });
+    for (const inner of folders) await lookAt(inner, await statsIn(inner), how, unsureSinceMs);
     keep(path, { type: "folder", mode, isWhole: true });
   }
-  const atEntry = <T>(path: string, use: (location: string) => Promise<T>): Promise<T | undefined> =>
-    atBaseEntry(base, join(base, path), use);
+  const inBase = <T>(path: string, look: (location: string) => Promise<T>): Promise<T | undefined> =>
+    atEntry(base, join(base, path), (location) => unlessReplaced(look(location)));
   const statsIn = (path: string): Promise<Stats | undefined> => statsInBase(base, path);
-  async function namesAt(path: string): Promise<string[]> {
-    await using folder = await openDirectory(join(base, path), base);
-    return await readdir(folder.self);
-  }
   /** `undefined` when it changes while it is being read. */
   async function fileState(location: string, stats: Stats | undefined, withContent: boolean): Promise<BaseFile | undefined> {
     if (stats?.isFile() !== true) return undefined;
@@ -170,25 +177,30 @@ export function createBaseStates(base: string, folder: string): BaseStates {
   }
 
   let last: Promise<void> = Promise.resolve();
+  /** The first look at a path is the one that counts. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  }
   return {
     get isEmpty() {
       return states.size === 0;
     },
     get,
-    // One after the other: the first look at a path is the one that counts.
-    look(path, how, unsureSinceMs) {
-      const done = last.then(() => look(path, how, unsureSinceMs));
-      last = done.catch(() => {});
-      return done;
-    },
+    look: (path, how, unsureSinceMs) => inTurn(() => look(path, how, unsureSinceMs)),
+    lookAtAll: (looks, unsureSinceMs) =>
+      inTurn(async () => {
+        await allOf([...looks], ([path, how]) => look(path, how, unsureSinceMs));
+      }),
     namesIn: (path) => [...(names.get(path) ?? [])],
     originalOf: async ({ original }) => (original === undefined ? undefined : readFile(join(folder, ORIGINALS, original))),
   };
 }
 
-/** A folder of which not everything below was looked at. */
-function isPart(state: BaseState): boolean {
-  return state.type === "folder" && state.isWhole !== true;
+/** Whether a path was not looked at, or is a folder of which not everything below was. */
+function isUnseen(state: BaseState | undefined): boolean {
+  return state === undefined || (state.type === "folder" && state.isWhole !== true);
 }
 
 /** Whether what stands in the base is still what was seen, but for its mode. */
@@ -231,7 +243,7 @@ export async function statsOf(location: string): Promise<Stats | undefined> {
 
 /** What stands at a path below the base; nothing where a link is on the way. */
 export async function statsInBase(base: string, path: string): Promise<Stats | undefined> {
-  return atBaseEntry(base, join(base, path), statsOf);
+  return atEntry(base, join(base, path), statsOf);
 }
 
 export function parentOf(path: string): string {

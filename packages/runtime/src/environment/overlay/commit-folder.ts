@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { openChild, openDirectory } from "../files/anchored-directory.ts";
 import { removeTree } from "../files/remove-tree.ts";
-import { atBaseEntry, readOriginal } from "./base-entry.ts";
+import { atEntry, readOriginal } from "./anchored-entry.ts";
 
 /** The folder of a commit under way, in the base, so that what is in it is put in place by renaming. */
 export const COMMIT_FOLDER = ".keelson-commit";
@@ -74,7 +74,7 @@ export async function openCommitFolder(base: string, name: string, journal: stri
 /** What a commit says of itself; `undefined` where it says nothing, as while it is being removed. */
 export async function noteOf(base: string, name: string, note: keyof typeof NOTES): Promise<string | undefined> {
   const read = async (location: string): Promise<string> => (await buffer(await readOriginal(location))).toString("utf8");
-  return atBaseEntry(base, join(base, name, NOTES[note]), read).catch(() => undefined);
+  return atEntry(base, join(base, name, NOTES[note]), read).catch(() => undefined);
 }
 
 /** Names of the folders of commits in the base. */

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
-import { readOriginal } from "./base-entry.ts";
+import { readOriginal } from "./anchored-entry.ts";
 import { type BaseState, type BaseStates, digestOf, isUnchanged } from "./base-states.ts";
 import { type LineMerger, mergeLines, textOf } from "./merge-lines.ts";
 import type { Change, WorkspaceEntry } from "./overlay-changes.ts";

@@ -1,14 +1,17 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path/posix";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { createDiskVfs } from "../files/disk-vfs.ts";
 import { OWN_PLACE } from "../sandbox/sandbox-place.ts";
+import { atEntry, namesIn } from "./anchored-entry.ts";
+import { allOf } from "./all-of.ts";
 import { statsOf } from "./base-states.ts";
 import { COMMIT_FOLDER } from "./commit-folder.ts";
 import { copyFolder } from "./copy-folder.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 import { resolveEntry } from "./resolve-entry.ts";
+import { timeAfterChanges } from "./time-after-changes.ts";
 
 /** What tells whether something of the copy was changed: the kernel sets the time of the last change, and no program can. */
 interface Copied {
@@ -31,18 +34,19 @@ export async function createCopiedLayer(base: string, folder: string, maxReadByt
     unsureSinceMs: sinceMs,
     showed: (path) => Object.hasOwn(entries, path),
     resolve: async (path, asEntry) => (asEntry ? resolveEntry(files, path) : files.resolve(path)),
-    list: (path) => readdir(join(root, path)),
+    list: (path) => namesIn(root, join(root, path)),
     async held(path) {
-      const held: string[] = [];
-      for (const name of await readdir(join(root, path))) {
+      const names = await namesIn(root, join(root, path));
+      const isHeld = await allOf(names, async (name) => {
         const inner = path === "" ? name : `${path}/${name}`;
-        const stats = await statsOf(join(root, inner));
-        if (stats === undefined) continue; // removed since the folder was listed
+        const stats = await atEntry(root, join(root, inner), statsOf);
+        if (stats === undefined) return false; // removed since the folder was listed
         const [inode, changedMs] = entries[inner] ?? [];
-        if (stats.isDirectory() || stats.ino !== inode || stats.ctimeMs !== changedMs) held.push(name);
-      }
-      return held;
+        return stats.isDirectory() || stats.ino !== inode || stats.ctimeMs !== changedMs;
+      });
+      return names.filter((_, index) => isHeld[index]);
     },
+    reach: (path, use) => atEntry(root, join(root, path), use),
     at: async (path) => join(root, path),
     async [Symbol.asyncDispose]() {},
   };
@@ -54,9 +58,7 @@ async function copyOnce(base: string, root: string, folder: string): Promise<Cop
   const text = await readFile(list, "utf8").catch(() => undefined);
   if (text !== undefined) return JSON.parse(text) as Copied;
   await rm(root, { recursive: true, force: true });
-  const marker = join(folder, "copying");
-  await writeFile(marker, "");
-  const { ctimeMs: sinceMs } = await stat(marker);
+  const sinceMs = await timeAfterChanges(join(folder, "copying"));
   await mkdir(root);
   {
     await using from = await openDirectory(base, base);

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { joinPath } from "../files/virtual-path.ts";
+import { atEntry, leadsNowhere } from "./anchored-entry.ts";
 import { createLayeredTree } from "./layered-tree.ts";
 import { createLayeredVfs } from "./layered-vfs.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
@@ -16,8 +17,19 @@ export function createLayeredLayer(base: string, folder: string, maxReadBytes: n
     root: base,
     files,
     resolve: async (path, asEntry) => (asEntry ? tree.resolveEntry : tree.resolve)(path, await files.pwd()),
-    list: (path) => tree.list(whole(path)),
+    async list(path) {
+      try {
+        return await tree.list(whole(path));
+      } catch (error) {
+        if (leadsNowhere(error)) return [];
+        throw error;
+      }
+    },
     held: (path) => tree.listUpper(whole(path)),
+    async reach(path, use) {
+      const found = await tree.find(whole(path));
+      return found?.isUpper === false ? atEntry(base, whole(path), use) : use(tree.upper(whole(path)));
+    },
     at: async (path) => (await tree.find(whole(path)))?.location ?? tree.upper(whole(path)),
     async [Symbol.asyncDispose]() {},
   };

@@ -7,7 +7,7 @@ import { systemCode, vfsErrorFrom } from "../files/vfs-error-from.ts";
 import { notDirectory, notFound, outsideRoot } from "../files/vfs-failures.ts";
 import { isWithin, joinPath, namesOf, pathBelow, requireFits, requirePossible } from "../files/virtual-path.ts";
 
-import { leadsNowhere, withBaseEntry } from "./base-entry.ts";
+import { leadsNowhere, withEntry } from "./anchored-entry.ts";
 
 /** What stands at a path of the workspace, and in which of the two folders. */
 export interface LayeredEntry {
@@ -67,14 +67,14 @@ export function createLayeredTree(base: string, upperFolder: string, goneFile: s
   /** What is a folder here may have become a link in the base meanwhile, which must not be followed. */
   async function originalAt(path: string): Promise<Stats | undefined> {
     try {
-      return await withBaseEntry(base, path, (location) => entryAt(location, path));
+      return await withEntry(base, path, (location) => entryAt(location, path));
     } catch (error) {
       if (leadsNowhere(error)) return undefined;
       throw error;
     }
   }
   async function linkTarget({ path, location, isUpper }: LayeredEntry): Promise<string> {
-    return isUpper ? readlink(location) : withBaseEntry(base, path, (place) => readlink(place));
+    return isUpper ? readlink(location) : withEntry(base, path, (place) => readlink(place));
   }
   async function require(path: string): Promise<LayeredEntry> {
     const found = await find(path);

@@ -25,7 +25,7 @@ import {
   unsupported,
 } from "../files/vfs-failures.ts";
 import { isWithin, joinPath } from "../files/virtual-path.ts";
-import { copyOriginal, withBaseEntry } from "./base-entry.ts";
+import { copyOriginal, withEntry } from "./anchored-entry.ts";
 import type { LayeredTree } from "./layered-tree.ts";
 import { walkLayers } from "./walk-layers.ts";
 
@@ -51,7 +51,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     if (there?.stats.isDirectory()) throw isDirectory(path);
     if (there !== undefined && !there.isUpper) {
       if (!there.stats.isFile()) throw unsupported("write", `${path} is not a regular file; it is not replaced.`);
-      await withBaseEntry(root, path, (location) => requireWritable(location, path));
+      await withEntry(root, path, (location) => requireWritable(location, path));
       if (ifUnchanged === null) throw unexpectedContent(path, "it exists already");
       if (ifUnchanged !== undefined && Buffer.compare(await readBytes(path), ifUnchanged) !== 0)
         throw unexpectedContent(path, "its content changed");
@@ -96,7 +96,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     const temporary = join(dirname(target), `.keelson-${randomBytes(9).toString("base64url")}.tmp`);
     try {
       if (source.isUpper) await copyOriginal(source.location, temporary);
-      else await withBaseEntry(root, from, (location) => copyOriginal(location, temporary));
+      else await withEntry(root, from, (location) => copyOriginal(location, temporary));
       await rename(temporary, target);
     } finally {
       await rm(temporary, { force: true });
@@ -251,7 +251,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   }
 
   async function entryOrNone(path: string): Promise<unknown> {
-    return withBaseEntry(root, path, (location) => lstat(location)).catch(() => undefined);
+    return withEntry(root, path, (location) => lstat(location)).catch(() => undefined);
   }
 }
 

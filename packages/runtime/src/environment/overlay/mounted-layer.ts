@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path/posix";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError } from "@keelson/protocol";
@@ -10,9 +10,11 @@ import { systemCode } from "../files/vfs-error-from.ts";
 import { isWithin, joinPath } from "../files/virtual-path.ts";
 import { findBubblewrap } from "../sandbox/find-bubblewrap.ts";
 import { readMountTable } from "../sandbox/mount-table.ts";
+import { atEntry, namesIn } from "./anchored-entry.ts";
 import { statsOf } from "./base-states.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 import { resolveEntry } from "./resolve-entry.ts";
+import { timeAfterChanges } from "./time-after-changes.ts";
 import { isMountedAnywhere, mountOverlay } from "./overlay-mount.ts";
 
 // Of the commands of a killed process: the kernel ends them with it.
@@ -36,16 +38,12 @@ export async function createMountedLayer(base: string, folder: string, maxReadBy
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   });
-  const marker = join(folder, "mounting");
-  await writeFile(marker, "");
-  const { ctimeMs: mountedMs } = await stat(marker);
+  const mountedMs = await timeAfterChanges(join(folder, "mounting"));
   let unsureSinceMs = before === undefined ? mountedMs : (JSON.parse(before) as { readonly sinceMs: number }).sinceMs;
 
   const mount = await mountOverlay(base, upper, work);
   const disk = createFolderView(base, mount.root, mount.device);
   const files = createViewedVfs(disk, { root: base, maxReadBytes });
-  const at = (path: string): string => disk.locate(joinPath(base, path));
-  const upperAt = (path: string): string => joinPath(upper, path);
   const { uid, gid } = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 
   return {
@@ -59,14 +57,10 @@ export async function createMountedLayer(base: string, folder: string, maxReadBy
     showed: async (path) => ((await statsOf(joinPath(base, path)))?.ctimeMs ?? Infinity) < unsureSinceMs,
     hidesFolders: true,
     resolve: async (path, asEntry) => (asEntry ? resolveEntry(files, path) : files.resolve(path)),
-    list: (path) => readdir(at(path)),
-    async held(path) {
-      return readdir(upperAt(path)).catch((error: unknown) => {
-        if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return [];
-        throw error;
-      });
-    },
-    at: async (path) => at(path),
+    list: (path) => namesIn(base, joinPath(base, path), disk),
+    held: (path) => namesIn(upper, joinPath(upper, path)),
+    reach: (path, use) => atEntry(base, joinPath(base, path), use, disk),
+    at: async (path) => disk.locate(joinPath(base, path)),
     async settle() {
       await replacePrivateFile(marks, JSON.stringify({ sinceMs: mountedMs }));
       unsureSinceMs = mountedMs;

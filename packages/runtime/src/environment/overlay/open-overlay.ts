@@ -1,5 +1,6 @@
 import { EnvironmentError } from "@keelson/protocol";
 import { pathBelow } from "../files/virtual-path.ts";
+import { allOf } from "./all-of.ts";
 import { createBaseStates, statsOf } from "./base-states.ts";
 import { withBase } from "./commit-journal.ts";
 import { createCopiedLayer } from "./copied-layer.ts";
@@ -166,7 +167,7 @@ export async function openOverlay({ id, base, store, folder, maxReadBytes, unmou
       alone(async () => {
         const found = await changes();
         const merger = text && found.length > 0 ? await loadLineMerger() : undefined;
-        return Promise.all(found.map((change) => describeChange(change, current.states, merger)));
+        return allOf(found, (change) => describeChange(change, current.layer, current.states, merger));
       }),
 
     commit: ({ resolve: resolution = () => undefined } = {}) =>

@@ -1,15 +1,16 @@
 import type { Stats } from "node:fs";
-import { readdir, readlink } from "node:fs/promises";
-import { join } from "node:path";
-import { openDirectory } from "../files/anchored-directory.ts";
-import { leadsNowhere } from "./base-entry.ts";
-import { type BaseState, type BaseStates, digestOf, statsInBase, statsOf } from "./base-states.ts";
+import { readlink } from "node:fs/promises";
+import { basename, join } from "node:path/posix";
+import { allOf } from "./all-of.ts";
+import { namesIn, unlessReplaced } from "./anchored-entry.ts";
+import { type BaseState, type BaseStates, digestOf, type LookedAt, statsInBase, statsOf } from "./base-states.ts";
 import { isMarked, marksBeside } from "../sandbox/placeholders.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
 /** What stands at a path of the workspace. */
 export type WorkspaceEntry =
   | { readonly type: "absent" }
+  /** `location`: as of `OverlayLayer.at`. */
   | { readonly type: "file"; readonly mode: number; readonly size: number; readonly location: string }
   | { readonly type: "link"; readonly target: string }
   | { readonly type: "folder"; readonly mode: number }
@@ -23,6 +24,8 @@ export interface Change {
   readonly now: WorkspaceEntry;
 }
 
+const ABSENT: WorkspaceEntry = { type: "absent" };
+
 // What is written beside its place before it is put there; left by a process that was killed meanwhile.
 const TEMPORARY = /^\.keelson-[\w-]+\.tmp$/;
 
@@ -30,24 +33,31 @@ const TEMPORARY = /^\.keelson-[\w-]+\.tmp$/;
 export async function lookAtChanges(base: string, layer: OverlayLayer, states: BaseStates): Promise<void> {
   const { unsureSinceMs } = layer;
   const visit = async (folder: string): Promise<void> => {
-    const [held, names] = [await layer.held(folder), new Set(await layer.list(folder))];
-    for (const name of held) {
-      if (await isPassing(layer, folder, name)) continue;
+    const [held, names] = [new Set(await layer.held(folder)), new Set(await layer.list(folder))];
+    const seen = await allOf([...held], async (name) => {
       const path = below(folder, name);
-      const [now, original] = [await entryAt(layer, path), await statsInBase(base, path)];
+      const now = await entryAt(layer, path);
+      if (await isPassing(layer, path, now, names)) return undefined;
+      return { path, now, original: await statsInBase(base, path) };
+    });
+    const looks = new Map<string, LookedAt>();
+    const folders: string[] = [];
+    for (const { path, now, original } of seen.filter((entry) => entry !== undefined)) {
       // A folder in the place of a folder says nothing by itself: what is in it does.
-      if (now.type === "folder" && original?.isDirectory()) {
-        await states.look(path, "with-content", unsureSinceMs);
-        await visit(path);
-      } else if (now.type === "folder" && states.get(path) === undefined && states.namesIn(path).length > 0) {
-        // It was a folder when what is in it was looked at.
-        await visit(path);
-      } else await states.look(path, original?.isDirectory() ? "with-all-below" : "with-content", unsureSinceMs);
+      if (now.type === "folder" && original?.isDirectory()) looks.set(path, "with-content");
+      // It was a folder when what is in it was looked at.
+      else if (now.type !== "folder" || states.get(path) !== undefined || states.namesIn(path).length === 0) {
+        looks.set(path, original?.isDirectory() ? "with-all-below" : "with-content");
+        continue;
+      }
+      folders.push(path);
     }
+    await states.lookAtAll(looks, unsureSinceMs);
+    for (const path of folders) await visit(path);
     if (isWhole(states, folder)) return;
     for (const name of await namesInBase(base, folder)) {
       const path = below(folder, name);
-      if (names.has(name) || held.includes(name) || (await layer.showed?.(path)) === false) continue;
+      if (names.has(name) || held.has(name) || (await layer.showed?.(path)) === false) continue;
       // Without a trace of its own: the whole folder is another one. What comes to be in the base's from now on was never in it.
       if (layer.hidesFolders === true) return states.look(folder, "with-all-below", unsureSinceMs);
       await states.look(path, "with-all-below", unsureSinceMs);
@@ -59,49 +69,57 @@ export async function lookAtChanges(base: string, layer: OverlayLayer, states: B
 /** All changes; a folder stands before what is in it. */
 export async function collectChanges(layer: OverlayLayer, states: BaseStates, folder = ""): Promise<Change[]> {
   const changes: Change[] = [];
-  const visit = async (path: string): Promise<void> => {
-    const now = await entryAt(layer, path);
-    const before = states.get(path) ?? { type: "unknown" };
-    // A folder that was never looked at was not changed itself.
-    const isOnTheWay = now.type === "folder" && states.get(path) === undefined;
-    if (!isOnTheWay && !(await isSame(before, now))) changes.push({ path, before, now });
-    if (now.type === "folder" || before.type === "folder") await visitBelow(path, now.type === "folder");
+  /** @param isFolder whether it is one now; where it became a link, paths below it lead to something else */
+  const visit = async (folder: string, isFolder: boolean): Promise<void> => {
+    const isNew = folder !== "" && (states.get(folder)?.type ?? "folder") !== "folder";
+    const there = new Set(isFolder ? await layer.list(folder) : []);
+    const names = new Set([...states.namesIn(folder), ...(isFolder ? (isNew ? there : await layer.held(folder)) : [])]);
+    const seen = await allOf([...names].sort(), async (name) => {
+      const path = below(folder, name);
+      const now: WorkspaceEntry = isFolder ? await entryAt(layer, path) : ABSENT;
+      if (isFolder && (await isPassing(layer, path, now, there))) return undefined;
+      const before: BaseState = states.get(path) ?? { type: "unknown" };
+      // A folder that was never looked at was not changed itself.
+      const isOnTheWay = now.type === "folder" && states.get(path) === undefined;
+      return { path, before, now, isChanged: !isOnTheWay && !(await isSame(layer, path, before, now)) };
+    });
+    for (const { path, before, now, isChanged } of seen.filter((entry) => entry !== undefined)) {
+      if (isChanged) changes.push({ path, before, now });
+      if (now.type === "folder" || before.type === "folder") await visit(path, now.type === "folder");
+    }
   };
-  const visitBelow = async (path: string, isFolder: boolean): Promise<void> => {
-    const isNew = path !== "" && (states.get(path)?.type ?? "folder") !== "folder";
-    const names = new Set(states.namesIn(path));
-    if (isFolder) for (const name of await (isNew ? layer.list(path) : layer.held(path))) names.add(name);
-    for (const name of [...names].sort()) if (!(await isPassing(layer, path, name))) await visit(below(path, name));
-  };
-  await visitBelow(folder, true);
+  await visit(folder, true);
   return changes;
 }
 
-/** Whether it stands there only while something is being done, or since that was cut off. */
-async function isPassing(layer: OverlayLayer, folder: string, name: string): Promise<boolean> {
+/**
+ * Whether it stands there only while something is being done, or since that was cut off.
+ * @param names in the folder that it stands in
+ */
+async function isPassing(layer: OverlayLayer, path: string, now: WorkspaceEntry, names: ReadonlySet<string>): Promise<boolean> {
+  const name = basename(path);
   if (TEMPORARY.test(name)) return true;
-  const path = below(folder, name);
-  for (const marked of [path, marksBeside(path)])
-    if ((await statsOf(await layer.at(marked)))?.isDirectory() && isMarked(await layer.list(marked))) return true;
-  return false;
+  if (now.type === "folder" && isMarked(await layer.list(path))) return true;
+  return names.has(marksBeside(name)) && isMarked(await layer.list(marksBeside(path)));
 }
 
-export async function entryAt(layer: OverlayLayer, path: string): Promise<WorkspaceEntry> {
-  const location = await layer.at(path);
-  const stats = await statsOf(location);
-  if (stats === undefined) return { type: "absent" };
-  return entryOf(location, stats);
+async function entryAt(layer: OverlayLayer, path: string): Promise<WorkspaceEntry> {
+  const entry = await layer.reach(path, async (location) => entryOf(location, await statsOf(location)));
+  return entry?.type === "file" ? { ...entry, location: await layer.at(path) } : (entry ?? ABSENT);
 }
 
-export async function entryOf(location: string, stats: Stats): Promise<WorkspaceEntry> {
+/** @param stats of what was seen there */
+export async function entryOf(location: string, stats: Stats | undefined): Promise<WorkspaceEntry> {
+  if (stats === undefined) return ABSENT;
   const mode = stats.mode & 0o7777;
   if (stats.isFile()) return { type: "file", mode, size: stats.size, location };
   if (stats.isDirectory()) return { type: "folder", mode };
-  if (stats.isSymbolicLink()) return { type: "link", target: await readlink(location) };
-  return { type: "other" };
+  if (!stats.isSymbolicLink()) return { type: "other" };
+  const target = await unlessReplaced(readlink(location));
+  return target === undefined ? ABSENT : { type: "link", target };
 }
 
-async function isSame(before: BaseState, now: WorkspaceEntry): Promise<boolean> {
+async function isSame(layer: OverlayLayer, path: string, before: BaseState, now: WorkspaceEntry): Promise<boolean> {
   switch (now.type) {
     case "absent":
       return before.type === "absent";
@@ -109,9 +127,9 @@ async function isSame(before: BaseState, now: WorkspaceEntry): Promise<boolean> 
       return before.type === "folder" && before.mode === now.mode;
     case "file": {
       if (before.type !== "file" || before.mode !== now.mode || before.size !== now.size) return false;
-      if (before.digest !== undefined) return (await digestOf(now.location)) === before.digest;
+      if (before.digest !== undefined) return (await layer.reach(path, (location) => unlessReplaced(digestOf(location)))) === before.digest;
       // It was to be removed and was not, so its content was never read: it is still the base's own file.
-      const stats = await statsOf(now.location);
+      const stats = await layer.reach(path, statsOf);
       return stats?.ino === before.inode && stats.mtimeMs === before.modifiedMs;
     }
     case "link":
@@ -123,13 +141,7 @@ async function isSame(before: BaseState, now: WorkspaceEntry): Promise<boolean> 
 
 /** Names in a folder of the base; none where it is no folder. */
 export async function namesInBase(base: string, folder: string): Promise<readonly string[]> {
-  try {
-    await using open = await openDirectory(join(base, folder), base);
-    return await readdir(open.self);
-  } catch (error) {
-    if (leadsNowhere(error)) return [];
-    throw error;
-  }
+  return namesIn(base, join(base, folder));
 }
 
 function isWhole(states: BaseStates, folder: string): boolean {

@@ -9,7 +9,7 @@ export interface OverlayLayer extends AsyncDisposable {
   readonly files: Vfs;
   /** The absolute path that one given to `files` means, links followed as far as there is something. `asEntry`: but for the last part. */
   resolve(path: string, asEntry: boolean): Promise<string>;
-  /** Names in a folder of the workspace, as they are with the changes. */
+  /** Names in a folder of the workspace, as they are with the changes; none where it is no folder, or was removed since it was seen. */
   list(path: string): Promise<readonly string[]>;
   /** Of these, the names that the layer holds itself: others are as they are in the base. */
   held(path: string): Promise<readonly string[]>;
@@ -26,6 +26,11 @@ export interface OverlayLayer extends AsyncDisposable {
   readonly hidesFolders?: true;
   /** Where commands run that write to it; absent where they can't. */
   readonly commands?: { readonly folder: string; readonly place: SandboxPlace };
-  /** Where this process reaches what is at a path, which need not exist. */
+  /**
+   * Gives `use` a place on the disk for what stands at a path, where there need be nothing; commands that run can't lead it elsewhere.
+   * `undefined` where no folder leads there.
+   */
+  reach<T>(path: string, use: (location: string) => Promise<T>): Promise<T | undefined>;
+  /** Where this process reaches what stands at a path while no command runs. */
   at(path: string): Promise<string>;
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { atBaseEntry } from "./base-entry.ts";
+import { atEntry } from "./anchored-entry.ts";
 import { ancestors, type BaseStates, statsInBase, statsOf } from "./base-states.ts";
 import { type BaseSide, compareSides, NOTHING, type Verdict } from "./compare-sides.ts";
 import type { LineMerger } from "./merge-lines.ts";
@@ -82,10 +82,10 @@ export async function planCommit(
   ): Promise<{ readonly theirs: WorkspaceEntry; readonly verdict: Verdict }> {
     const look = async (location: string): Promise<{ readonly theirs: WorkspaceEntry; readonly verdict: Verdict }> => {
       const stats = await statsOf(location);
-      const theirs: WorkspaceEntry = stats === undefined ? { type: "absent" } : await entryOf(location, stats);
+      const theirs = await entryOf(location, stats);
       return { theirs, verdict: await judge({ location, stats, theirs }) };
     };
-    const seen = path === undefined ? undefined : await atBaseEntry(base, join(base, path), look);
+    const seen = path === undefined ? undefined : await atEntry(base, join(base, path), look);
     return seen ?? { theirs: NOTHING.theirs, verdict: await judge(NOTHING) };
   }
   /** Where the base has something else by now, and what is in the folder here is to stand. */
