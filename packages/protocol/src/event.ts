@@ -11,6 +11,9 @@ import type { EndReason, ReachedLimit, SuspendReason } from "./reason.ts";
 import type { EstimatedCalls, Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
+export type CompactionStrategyName = "sliding-window" | "policy-trim" | "stub-results" | "summarise" | "extract-state" | (string & {});
+export type CompactionCause = "size" | "request" | "overflow" | (string & {});
+
 type AskedAtLeast = "callId" | "token" | "operation";
 
 /** What a suspended run waits for. `path` leads from the run to the child that waits. */
@@ -62,7 +65,13 @@ export type DurableEvent =
   | { readonly type: "run-resume"; readonly cause: "decision" | "recovery" | "signal" | "timer" | "child" }
   | { readonly type: "run-suspend"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
   | { readonly type: "turn-start"; readonly turn: number; readonly model: string }
-  | { readonly type: "message"; readonly message: Message; readonly policy?: CompactionPolicy }
+  | {
+      readonly type: "message";
+      readonly message: Message;
+      readonly policy?: CompactionPolicy;
+      /** Where text in it comes from that nobody vouches for, where it is no result of a call: what was remembered, for one. */
+      readonly untrusted?: readonly string[];
+    }
   | { readonly type: "tool-calls-start"; readonly calls: readonly CallSummary[] }
   | {
       readonly type: "tool-result";
@@ -129,6 +138,8 @@ export type DurableEvent =
       readonly signal?: { readonly kind: string; readonly action: string };
       /** The model that was set, for whose runs in this session. */
       readonly setModel?: { readonly agent: string; readonly model: string };
+      /** Somebody asked for a compaction. */
+      readonly compact?: true;
     }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }
@@ -143,6 +154,8 @@ export type DurableEvent =
       /** The vendor told no usage, or not all of it: the rest is what the call could have come to, or (`withoutUsage`) what was seen of it. */
       readonly estimated?: true;
       readonly withoutUsage?: "estimate";
+      /** What it was for, where that is no response of the run: a summary of the conversation, or what a tool asked. */
+      readonly purpose?: "compaction" | "tool";
     }
   | ({ readonly type: "budget" } & BudgetEvent)
   | ({ readonly type: "rate-limit" } & RateLimit)
@@ -156,10 +169,22 @@ export type DurableEvent =
       /** What compaction may do with each of them, where some are not `normal`. */
       readonly policies?: readonly CompactionPolicy[];
       /**
-       * What was done: old results became a line each, all that is old a summary, results that are left were cut; or a part that the
-       * vendor refused was left out. Absent: the agent's own `compact` did it.
+       * How room was made where a request did not fit: old results became a line each, all that is old a summary, results that are left
+       * were cut, all but what must stay was left out; or a part that the vendor refused was left out. Absent: the agent's own
+       * `compact` or strategy did it.
        */
-      readonly level?: "results" | "summary" | "cut" | "refused";
+      readonly level?: "results" | "summary" | "cut" | "bare" | "refused";
+      /** The agent's strategy, where that did it. */
+      readonly strategy?: CompactionStrategyName;
+      /** Why: the conversation passed a threshold, somebody asked for it, or a request did not fit. Older records don't say. */
+      readonly cause?: CompactionCause;
+      /** About as many tokens as the conversation came to. */
+      readonly tokensBefore?: number;
+      readonly tokensAfter?: number;
+      /** It gained nothing to speak of: after three such in a row none is begun for a threshold any more. */
+      readonly vain?: true;
+      /** Where the last request of the user stands in `messages`. */
+      readonly request?: number;
     }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string; readonly delayMs: number; readonly failure?: Failure }
   | { readonly type: "model-switch"; readonly from: string; readonly to: string; readonly reason: string }

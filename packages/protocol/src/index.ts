@@ -51,6 +51,7 @@ export {
 } from "./inference.ts";
 export {
   type AlwaysChoice,
+  type AskedQuestion,
   type ApprovalRequest,
   type Approver,
   DECISION_TYPES,
@@ -87,6 +88,8 @@ export {
   type ToolOutput,
   type ValidationResult,
 } from "./tool.ts";
+export { type ToolAnswer, type ToolInference, type ToolInferenceAnswer, type ToolQuestion } from "./tool-question.ts";
+export { type OpenToolSource, type ToolPins, type ToolSource, type ToolSourcePlace } from "./tool-source.ts";
 export { type SecretResolver } from "./secret.ts";
 export { type KeyRing, type NamedKey } from "./key-ring.ts";
 export {
@@ -125,9 +128,14 @@ export {
   type Durability,
   type EventLog,
   type Lease,
+  type LogIndex,
   type LogInfo,
+  type LogMatch,
   type LogRecord,
   type NewRecord,
+  type SealOptions,
+  type Sealed,
+  type UnindexedRecords,
 } from "./log.ts";
 export {
   type BudgetAmount,
@@ -178,6 +186,8 @@ export {
   type AgentEvent,
   type BudgetEvent,
   type CallSummary,
+  type CompactionCause,
+  type CompactionStrategyName,
   type DurableEvent,
   type DurablePosition,
   type EmittedEvent,
@@ -203,7 +213,7 @@ export {
   type StepResult,
   type StepSpec,
 } from "./execution-context.ts";
-export { type Session, type SessionMetadata } from "./session.ts";
+export { type RunStatus, type Session, type SessionMetadata } from "./session.ts";
 export { AGENT_FAILURE_RETRYABLE, AgentError, type AgentFailure } from "./errors/agent-error.ts";
 export { DIRECTIVE_FAILURE_RETRYABLE, DirectiveError, type DirectiveFailure } from "./errors/directive-error.ts";
 export { ENVIRONMENT_FAILURE_RETRYABLE, EnvironmentError, type EnvironmentFailure } from "./errors/environment-error.ts";
@@ -218,8 +228,14 @@ export {
   hasBrand,
 } from "./errors/keelson-error.ts";
 export { LOG_FAILURE_RETRYABLE, LogError, type LogFailure } from "./errors/log-error.ts";
-export { MCP_FAILURE_RETRYABLE, McpError, type McpFailure } from "./errors/mcp-error.ts";
-export { MODEL_FAILURE_RETRYABLE, ModelError, type ModelFailure, type RequestProgress } from "./errors/model-error.ts";
+export { MCP_FAILURE_RETRYABLE, McpError, type McpFailure, type McpUnauthorizedReason } from "./errors/mcp-error.ts";
+export {
+  MODEL_FAILURE_RETRYABLE,
+  ModelError,
+  type ModelFailure,
+  type RequestPartSize,
+  type RequestProgress,
+} from "./errors/model-error.ts";
 export { OPERATOR_FAILURE_RETRYABLE, OperatorError, type OperatorFailure } from "./errors/operator-error.ts";
 export { ORCHESTRATOR_FAILURE_RETRYABLE, OrchestratorError, type OrchestratorFailure } from "./errors/orchestrator-error.ts";
 export { STATE_FAILURE_RETRYABLE, StateError, type StateFailure } from "./errors/state-error.ts";
@@ -236,8 +252,14 @@ export {
   type ElicitationRequest,
   type ElicitationResult,
   type McpConnectionState,
+  type McpHttpSettings,
+  type McpIdentityProvider,
+  type McpOAuthGrant,
+  type McpOAuthSettings,
   type McpServerConfig,
+  type McpServerSettings,
   type McpServerStatus,
+  type McpToolAnnotations,
   type McpToolDescriptor,
   type McpTransportKind,
   type OnElicitation,

@@ -299,7 +299,7 @@ describe("the interfaces of layer 0", () => {
     expectTypeOf<Tool<{ readonly path: string }>>().toExtend<Tool>();
   });
 
-  it("give operators a reader, which can't write [LA-03]", () => {
+  it("give operators a reader, which can't write [LA-03, ST-02]", () => {
     expectTypeOf<StateStore>().toExtend<StateReader>();
     expectTypeOf<StateReader>().not.toHaveProperty("write");
   });

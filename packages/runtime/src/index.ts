@@ -25,6 +25,9 @@ export type { RunContext } from "./agent/definition/run-context.ts";
 export { createAgent } from "./agent/definition/create-agent.ts";
 export type { Budget, PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./agent/definition/run.ts";
 export type { Recovery } from "./agent/runner/recover-runs.ts";
+export type { Rehearsal } from "./agent/runner/rehearsal/rehearse.ts";
+export type { RehearseOptions } from "./agent/runner/rehearsal/rehearse-options.ts";
+export type { RehearsalVerdict, RehearsedSession } from "./agent/runner/rehearsal/rehearsed-session.ts";
 export type { Runner, SingleRunner } from "./agent/runner/runner.ts";
 export { createModelRegistry, type ModelRegistry, type ModelRegistryOptions } from "./providers/model-registry.ts";
 export { defineTool } from "./tools/define-tool.ts";
@@ -228,18 +231,20 @@ export function createRunner(
 ): SingleRunner<unknown> | Runner<Agents> {
   checkRunnerOptions(options);
   const clock = options.clock ?? systemClock;
+  const state = options.state ?? options.log?.state;
   const blobs = options.blobs ?? options.log?.blobs ?? createMemoryBlobStore();
   const runner: SingleRunner<unknown> = createRunnerWith({
     // A log of our own choosing forgets what ended, unless told otherwise.
     ...(options.log === undefined && { keepEndedSessions: 100, recordsPerSnapshot: Infinity }),
     ...definedOptions(options),
     clock,
+    ...(state && { state }),
     log: options.log ?? createMemoryEventLog({ now: () => clock.now() }),
     blobs,
     effects: effectsOf(options.effects, () => ({
       clock,
       blobs,
-      ...(isStateStore(options.state) && { store: options.state }),
+      ...(isStateStore(state) && { store: state }),
       runner: () => runner,
       scheduler: schedulerOf(() => runner),
     })),

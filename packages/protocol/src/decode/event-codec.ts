@@ -1,4 +1,4 @@
-import type { AlwaysChoice, ApprovalRequest, RiskLevel } from "../approval.ts";
+import type { AlwaysChoice, ApprovalRequest, AskedQuestion, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
 import {
   EMITTED_TYPES,
@@ -65,6 +65,15 @@ const risk = oneOf<RiskLevel>("none", "low", "medium", "high", "critical");
 const always = optional(
   list(fields<AlwaysChoice>({ scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool"), rules: list(text()) })),
 );
+const asked = optional(
+  fields<AskedQuestion>({
+    message: text(),
+    from: optional(text()),
+    schema: optional(jsonObject),
+    url: optional(text()),
+    issues: optional(list(text())),
+  }),
+);
 const question = {
   path,
   callId,
@@ -76,6 +85,7 @@ const question = {
   reason: optional(text()),
   expiresAt: optional(number),
   always,
+  asked,
   context: optional(jsonObject),
   session: optional(text<SessionId>()),
   runId: optional(text<RunId>()),
@@ -119,7 +129,11 @@ const durable = {
   "run-resume": member<Durable<"run-resume">>({ cause: word<"decision" | "recovery" | "signal" | "timer" | "child">() }),
   "run-suspend": member<Durable<"run-suspend">>({ reason: word<SuspendReason>(), waits: list(waitCodec) }),
   "turn-start": member<Durable<"turn-start">>({ turn: count, model: text() }),
-  "message": member<Durable<"message">>({ message: messageCodec, policy: optional(word<CompactionPolicy>()) }),
+  "message": member<Durable<"message">>({
+    message: messageCodec,
+    policy: optional(word<CompactionPolicy>()),
+    untrusted: optional(list(text())),
+  }),
   "tool-calls-start": member<Durable<"tool-calls-start">>({ calls: list(callSummary) }),
   "tool-result": member<Durable<"tool-result">>({
     callId,
@@ -146,6 +160,7 @@ const durable = {
     reason: text(),
     expiresAt: number,
     always,
+    asked,
     context: optional(jsonObject),
   }),
   "approval-decision": member<Durable<"approval-decision">>({
@@ -178,6 +193,7 @@ const durable = {
     why: optional(text()),
     signal: optional(fields<{ readonly kind: string; readonly action: string }>({ kind: text(), action: text() })),
     setModel: optional(fields<{ readonly agent: string; readonly model: string }>({ agent: text(), model: text() })),
+    compact: optional(yes),
   }),
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
   "state-update": member<Durable<"state-update">>({ patch: json }),
@@ -189,6 +205,7 @@ const durable = {
     contextUtilization: optional(nullable(ratio)),
     estimated: optional(yes),
     withoutUsage: optional(word<"estimate">()),
+    purpose: optional(word<"compaction" | "tool">()),
   }),
   "budget": member<Durable<"budget">>({
     limit: word<BudgetEvent["limit"]>(),
@@ -205,7 +222,13 @@ const durable = {
     messagesBefore: count,
     messages: list(messageCodec),
     policies: optional(list(word<CompactionPolicy>())),
-    level: optional(word<"results" | "summary" | "cut" | "refused">()),
+    level: optional(word<"results" | "summary" | "cut" | "bare" | "refused">()),
+    strategy: optional(text()),
+    cause: optional(text()),
+    tokensBefore: optional(count),
+    tokensAfter: optional(count),
+    vain: optional(yes),
+    request: optional(count),
   }),
   "retry": member<Durable<"retry">>({ attempt: count, reason: text(), delayMs: number, failure: optional(failure) }),
   "model-switch": member<Durable<"model-switch">>({ from: text(), to: text(), reason: text() }),

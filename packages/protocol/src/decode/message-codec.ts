@@ -75,5 +75,10 @@ export const contentCodec: Codec<Content> = payload(
 
 export const messageCodec: Codec<Message> = versioned(
   "message",
-  fields<Message>({ role: oneOf("system", "user", "assistant", "tool"), content: list(contentCodec), cut: optional(yes) }),
+  fields<Message>({
+    role: oneOf("system", "user", "assistant", "tool"),
+    content: list(contentCodec),
+    cut: optional(yes),
+    summary: optional(yes),
+  }),
 );

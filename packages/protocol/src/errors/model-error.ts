@@ -19,13 +19,16 @@ export type ModelFailure = ModelFailureDetails &
     /** The vendor responded with something that is no response. */
     | { readonly kind: "invalid-response" }
     | { readonly kind: "max-output-tokens" }
-    /** The request is longer than the model's window. */
-    | { readonly kind: "context-overflow" }
+    /** The request is longer than the model's window. `parts`: where nothing more can be left out, what is left, the largest first. */
+    | { readonly kind: "context-overflow"; readonly parts?: readonly RequestPartSize[] }
     | { readonly kind: "content-blocked" }
     /** The caller's signal fired. */
     | { readonly kind: "cancelled" }
     | { readonly kind: "other" }
   );
+
+/** A part of a request, in words, and about as many tokens as it comes to. */
+export type RequestPartSize = { readonly part: string; readonly tokens: number };
 
 type ModelFailureDetails = {
   readonly message: string;

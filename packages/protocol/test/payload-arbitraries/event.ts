@@ -20,7 +20,7 @@ import { at, count, digest, flag, id, json, jsonObject, ratio, text } from "./va
 
 const path = few(id);
 
-const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "always" | "context">]-?: fc.Arbitrary<unknown> } = {
+const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "always" | "asked" | "context">]-?: fc.Arbitrary<unknown> } = {
   callId: id,
   token: text,
   operation: text,
@@ -30,10 +30,11 @@ const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "al
   reason: text,
   expiresAt: at,
 };
+const asked = some({ message: text }, { from: text, schema: jsonObject, url: text, issues: few(text) });
 const always = few(fc.record({ scope: fc.constantFrom("exact", "command", "tool"), rules: few(text) }));
 const question = fc.oneof(
   some({ callId: id, token: text, operation: text }, { path }),
-  some({ ...approvalRequest, session: id, runId: id, rootSession: id }, { path, always, context: jsonObject }),
+  some({ ...approvalRequest, session: id, runId: id, rootSession: id }, { path, always, asked, context: jsonObject }),
 );
 
 export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
@@ -54,7 +55,7 @@ const durable: Members<DurableEvent> = {
   "run-resume": fc.record({ cause: fc.constantFrom("decision", "recovery", "signal", "timer", "child") }),
   "run-suspend": fc.record({ reason: endReason, waits: few(wait) }),
   "turn-start": fc.record({ turn: count, model: text }),
-  "message": some({ message }, { policy: fc.constantFrom("pinned", "normal") }),
+  "message": some({ message }, { policy: fc.constantFrom("pinned", "normal"), untrusted: few(text) }),
   "tool-calls-start": fc.record({ calls: few(some({ callId: id, name: text, inputText: text }, { input: json })) }),
   "tool-result": some(
     { callId: id, name: text, output: json, isError: flag, durationMs: count },
@@ -64,7 +65,7 @@ const durable: Members<DurableEvent> = {
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some(
     { question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest },
-    { always, context: jsonObject },
+    { always, asked, context: jsonObject },
   ),
   "approval-decision": some({ callId: id, nonce: id, decision }, { rules: fc.array(text, { maxLength: 3 }), grant: text }),
   "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),
@@ -81,7 +82,12 @@ const durable: Members<DurableEvent> = {
   "directive": some({ directive }, { id, causationId: id }),
   "usage": some(
     { usage, cost, model: text },
-    { contextUtilization: nullable(ratio), estimated: fc.constant(true), withoutUsage: fc.constant("estimate") },
+    {
+      contextUtilization: nullable(ratio),
+      estimated: fc.constant(true),
+      withoutUsage: fc.constant("estimate"),
+      purpose: fc.constantFrom("compaction", "tool"),
+    },
   ),
   "budget": fc.oneof(
     some({ limit: fc.constant("cost"), used: usd, max: usd }, { threshold: ratio, scope: text }),
@@ -94,7 +100,13 @@ const durable: Members<DurableEvent> = {
     { summary: text, messagesBefore: count, messages: few(message) },
     {
       policies: few(fc.constantFrom("pinned", "normal", "compress-first")),
-      level: fc.constantFrom("results", "summary", "cut", "refused"),
+      level: fc.constantFrom("results", "summary", "cut", "bare", "refused"),
+      strategy: text,
+      cause: fc.constantFrom("size", "request", "overflow"),
+      tokensBefore: count,
+      tokensAfter: count,
+      vain: fc.constant(true),
+      request: count,
     },
   ),
   "retry": some({ attempt: count, reason: text, delayMs: count }, { failure }),

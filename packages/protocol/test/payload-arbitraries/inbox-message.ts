@@ -12,6 +12,7 @@ export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>(
   "stop": fc.record({}),
   "abort": some({}, { reason: text }),
   "set-model": some({ model: text }, { agent: text }),
+  "compact": fc.record({}),
   "decision": fc.record({ callId: id, decision }),
   "signal": fc.record({ signal }),
   "supervise": fc.record({ action: fc.constantFrom("stop", "retry"), child: text }),

@@ -5,6 +5,7 @@ export { handoffTool, openHandoff, type Handoff, type HandoffOptions, type Hando
 export type { ChildView } from "./definition/child-view.ts";
 export type { SpawnConfig } from "./features/children/spawn-config.ts";
 export type { Agent, AgentChanges, AgentOptions, JsonAgentOptions, Compact, ModelChoice, ModelErrorAction } from "./definition/agent.ts";
+export type { CompactionOptions } from "./definition/compaction/compaction-options.ts";
 export type { AgentLimits } from "./definition/limits.ts";
 export type { RunContext } from "./definition/run-context.ts";
 export { createAgent } from "./definition/create-agent.ts";
@@ -51,6 +52,9 @@ export type {
   SuspendedOutcome,
 } from "./definition/run-outcome.ts";
 export type { Recovery } from "./runner/recover-runs.ts";
+export type { Rehearsal } from "./runner/rehearsal/rehearse.ts";
+export type { RehearseOptions } from "./runner/rehearsal/rehearse-options.ts";
+export type { RehearsalVerdict, RehearsedSession } from "./runner/rehearsal/rehearsed-session.ts";
 export { runnerInternals, type RunnerInternals } from "./runner/runner-internals.ts";
 export { createRunnerWith, type OutputOf, type Runner, type SingleRunner } from "./runner/runner.ts";
 export type { DebugFile } from "../platform/debug-file.ts";
@@ -60,6 +64,7 @@ export { reactLoop, type ReactLoopOptions } from "./runner/react-loop.ts";
 export type { GuardOptions, Hook, HookContext, HookOptions, HookRegistration, HookSubject } from "./definition/hooks/hook.ts";
 export { createHookRegistry, type HookRegistry } from "./definition/hooks/hook-registry.ts";
 export type { AfterTurn, BeforeTurn, TurnContext, TurnEnd } from "./definition/hooks/turn-callback.ts";
+export type { DeferToolsOptions } from "./definition/tool-sources/defer-tools.ts";
 export type { SignalContext, SignalHandler, SignalResponse } from "./definition/signals/signal-handler.ts";
 export { createSignalRouter, signalRoute, type SignalRouter } from "./definition/signals/signal-router.ts";
 export { waitForSignalTool, type WaitForSignalOptions, type WaitForSignalTool } from "./definition/signals/wait-for-signal-tool.ts";
@@ -77,6 +82,7 @@ export { definePromptMiddleware, type ConversationSize, type PromptMiddleware } 
 export { isOverThreshold, summarisationMark } from "./definition/middleware/summarisation-mark.ts";
 export {
   definePlugin,
+  type MemoryEffect,
   type Plugin,
   type PluginCallbacks,
   type PluginDirectives,

@@ -13,6 +13,7 @@ import type {
   SignalRoute,
   ThinkingConfig,
   Tool,
+  ToolSource,
   Usage,
   Usd,
 } from "@keelson/protocol";
@@ -20,12 +21,14 @@ import type { InferenceSettings } from "../../context/compile-request.ts";
 import type { Rule } from "../../context/rule.ts";
 import type { JsonSchema, Schema } from "../../schema/schema.ts";
 import type { ToolSet } from "../../tools/tool-registry.ts";
+import type { CompactionOptions } from "./compaction/compaction-options.ts";
 import type { HookAgentOptions } from "./hooks/hook-agent-options.ts";
 import type { AgentMiddleware, MiddlewareAgentOptions } from "./middleware/agent-middleware.ts";
 import type { OutputForm } from "./output/output-form.ts";
 import type { OutputModeOption } from "./output/output-mode.ts";
 import type { PluginAgentOptions } from "./plugins/plugin-agent-options.ts";
 import type { RunContext } from "./run-context.ts";
+import type { DeferToolsOptions } from "./tool-sources/defer-tools.ts";
 import type { SignalHandler } from "./signals/signal-handler.ts";
 import type { ExecutionStrategy } from "./strategies/strategy.ts";
 import type { AgentLimits } from "./limits.ts";
@@ -57,6 +60,16 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string } | undefined;
   readonly tools?: readonly Tool[] | undefined;
   /**
+   * Where more tools come from while it runs, such as the servers of `createMcpManager`. What they offer counts from the next turn on, under the same
+   * permissions. Names must be unique; children have the sources of their own agents.
+   */
+  readonly toolSources?: readonly ToolSource[] | undefined;
+  /**
+   * Whether tools of sources are told to the model by name alone where there are many, with a tool `search_tools` that gives their schemas. Default: over 40
+   * tools, or 64 KiB of their schemas. Not under a strategy with states, which names its tools.
+   */
+  readonly deferTools?: DeferToolsOptions | false | undefined;
+  /**
    * Agents that this one may hand tasks to, each as a tool of the name it has here. For limits of its own, or work beside the turns,
    * put `agent.asTool({ … })` among `tools`.
    */
@@ -85,6 +98,8 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   /** Default `end`: a response cut at its token limit ends the run (`max-output`). `continue` asks for the rest. */
   readonly onMaxTokens?: "end" | "continue" | undefined;
   readonly compact?: Compact | undefined;
+  /** When and how a conversation is shortened before it does not fit. Default: only where it does not fit, or on request. */
+  readonly compaction?: CompactionOptions | undefined;
   /** What may be done when: in a state of `fsmStrategy` the model has that state's tools and no others. Default: everything, always. */
   readonly strategy?: ExecutionStrategy | undefined;
   /** What becomes of signals that the strategy has no route for. */

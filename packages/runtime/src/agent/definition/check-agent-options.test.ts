@@ -10,6 +10,7 @@ import { createAgent } from "./create-agent.ts";
 
 const tool = (name: string) => defineTool({ name, description: "A tool.", input: { type: "object" }, execute: () => "" });
 const helper = createAgent({ name: "helper", model: scriptedModel([]) });
+const source = { name: "servers", open: () => ({ tools: () => [], async [Symbol.asyncDispose]() {} }) };
 const base = { name: "clerk", model: "anthropic/claude-haiku-4-5", tools: [tool("read")] };
 
 /** Values that are wrong, beside `null` and a symbol, which always are; with the path that the error names, where it is not the option itself. */
@@ -30,6 +31,15 @@ const WRONG: { readonly [O in keyof Required<AgentOptions<never>>]: Wrong } = {
     [[null], "tools[0]"],
     [[tool("a"), tool("a")], "tools[1]"],
     [[tool("a"), () => ""], "tools[1]"],
+  ],
+  deferTools: [["never"], [true], [7], [{ above: 3 }, "deferTools.above"], [{ aboveTools: -1 }, "deferTools.aboveTools"]],
+  toolSources: [
+    ["servers"],
+    [{}],
+    [[null], "toolSources[0]"],
+    [[{ name: "servers" }], "toolSources[0]"],
+    [[{ name: "", open: () => ({}) }], "toolSources[0]"],
+    [[source, source], "toolSources[1]"],
   ],
   agents: [
     ["helper"],
@@ -65,6 +75,18 @@ const WRONG: { readonly [O in keyof Required<AgentOptions<never>>]: Wrong } = {
     [{ enabled: true, deniedCommands: [], network: { enabled: true, deniedDomains: ["http://a.test"] } }, "sandbox.network.deniedDomains"],
     [{ enabled: true, deniedCommands: [], filesystem: { allowedRoots: ["."] } }, "sandbox.filesystem.deniedPaths"],
     [{ enabled: true, deniedCommands: [], filesystem: { allowedRoots: ["src/*"], deniedPaths: [] } }, "sandbox.filesystem.allowedRoots"],
+  ],
+  compaction: [
+    ["summarise"],
+    [true],
+    [{ strategie: {} }, "compaction.strategie"],
+    [{ strategy: "summarise" }, "compaction.strategy"],
+    [{ strategy: { type: "summarise", maxTokens: 0, keep: 0 } }, "maxTokens"],
+    [{ when: { maxMessage: 5 } }, "compaction.when.maxMessage"],
+    [{ when: { maxMessages: 0 } }, "maxMessages"],
+    [{ store: { key: "k" } }, "compaction.store.scope"],
+    [{ beside: "yes" }, "compaction.beside"],
+    [{ strategy: { type: "sliding-window", keep: 50 } }, "compaction.strategy"],
   ],
   rules: [
     ["r"],
@@ -168,6 +190,8 @@ const LIMITS: { readonly [L in keyof Required<AgentLimits>]: Wrong } = {
   toolTimeoutMs: [[0], ["3"]],
   maxParallelCalls: [[0], ["3"], [1.5]],
   maxBackground: [[0], ["3"], [1.5]],
+  maxQuestionsPerCall: [[-1], ["3"], [1.5]],
+  maxInferencesPerCall: [[-1], ["3"], [1.5]],
 };
 
 const ALWAYS: Wrong = [[null], [Symbol("x")]];

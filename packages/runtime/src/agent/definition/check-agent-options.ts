@@ -1,6 +1,7 @@
 import { nearestName } from "../../json/nearest-name.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import type { AgentOptions, JsonAgentOptions } from "./agent.ts";
+import { checkCompaction } from "./compaction/compaction-options.ts";
 import { checkLimits, LIMIT_NAMES } from "./check-limits.ts";
 import { checkModelOptions } from "./check-settings.ts";
 import { OPTION_NAMES } from "./definition-digest.ts";
@@ -11,6 +12,8 @@ import { checkPermissions } from "./permissions/check-permissions.ts";
 import { checkPlugins } from "./plugins/check-plugins.ts";
 import { checkSandbox } from "./sandbox/check-sandbox.ts";
 import { checkSignalOptions } from "./signals/check-signals.ts";
+import { checkDeferTools } from "./tool-sources/defer-tools.ts";
+import { checkToolSources } from "./tool-sources/check-tool-sources.ts";
 import { checkStrategyOption } from "./strategies/check-strategy.ts";
 
 type Options = AgentOptions<unknown>;
@@ -33,6 +36,8 @@ export function checkAgentOptions(given: AgentOptions<never> | AgentOptions<unkn
   checkNames(options);
   checkIdentity(options);
   checkTools(options);
+  checkToolSources(options.toolSources);
+  checkDeferTools(options.deferTools);
   checkModelOptions(given as AgentOptions<never>);
   if (options.limits !== undefined) checkLimits(options.limits);
   if (options.permissions !== undefined) checkPermissions(options.permissions);
@@ -88,7 +93,7 @@ function checkIdentity({ name, description, model, fallbackModel, metadata, onMa
   }
 }
 
-function checkTools({ tools, allowedTools, excludedTools }: Options): void {
+function checkTools({ tools, toolSources = [], allowedTools, excludedTools }: Options): void {
   const names = new Set<string>();
   for (const [index, tool] of (tools ?? []).entries()) {
     if (typeof tool?.execute !== "function" || typeof tool.parse !== "function")
@@ -104,17 +109,22 @@ function checkTools({ tools, allowedTools, excludedTools }: Options): void {
     if (list !== undefined && !(Array.isArray(list) && list.every((entry) => typeof entry === "string" && entry !== "")))
       throw invalidOption(option, `must be a list of names of tools, not ${shown(list)}`);
   for (const excluded of excludedTools ?? [])
-    if (!names.has(excluded)) throw invalidOption("excludedTools", `names "${excluded}", which is none of the agent's tools`);
+    if (!names.has(excluded) && toolSources.length === 0)
+      throw invalidOption("excludedTools", `names "${excluded}", which is none of the agent's tools`);
 }
 
-function checkFunctions({ onModelError, compact, middleware, rules }: Options): void {
+function checkFunctions({ onModelError, compact, compaction, middleware, rules }: Options): void {
   for (const [option, callback] of [
     ["onModelError", onModelError],
     ["compact", compact],
   ] as const)
     if (callback !== undefined && typeof callback !== "function") throw invalidOption(option, `must be a function, not ${shown(callback)}`);
-  if (compact === undefined && [...(middleware ?? [])].some(({ marksForSummary }) => marksForSummary))
-    throw invalidOption("compact", "is missing: the agent's middleware marks conversations for summarising, which compact does");
+  if (compaction !== undefined) checkCompaction(compaction, compact !== undefined);
+  if (compact === undefined && compaction === undefined && [...(middleware ?? [])].some(({ marksForSummary }) => marksForSummary))
+    throw invalidOption(
+      "compact",
+      "is missing: the agent's middleware marks conversations for summarising, which compact does, or the strategy of compaction",
+    );
   if (rules !== undefined && !Array.isArray(rules)) throw invalidOption("rules", `must be a list of rules, not ${shown(rules)}`);
   for (const [index, rule] of (rules ?? []).entries())
     if (typeof rule?.run !== "function" || typeof rule.name !== "string" || typeof rule.trigger?.type !== "string")

@@ -10,6 +10,8 @@ import { definitionDigest } from "./definition-digest.ts";
 import { sealHooks } from "./hooks/hook-registry.ts";
 import { agentMiddleware } from "./middleware/agent-middleware.ts";
 import { checkOutput } from "./output/check-output.ts";
+import { checkSearchTool } from "./tool-sources/check-tool-sources.ts";
+import { hasSources } from "./tool-sources/has-sources.ts";
 import { checkRuleTools } from "./permissions/check-rule-tools.ts";
 import { compilePolicy } from "./permissions/compiled-policy.ts";
 import { permissionPolicy } from "./permissions/permission-policy.ts";
@@ -36,9 +38,11 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
   const excluded = new Set(rest.excludedTools);
   const own = allTools.filter((tool) => !excluded.has(tool.name));
   const tools = createToolRegistry([...own, ...toolsOfStrategy(rest)]).snapshot();
+  checkSearchTool(rest, tools);
   const policy = permissionPolicy(rest);
   compilePolicy(policy);
-  if (policy.rules.length > 0) checkRuleTools(policy.rules, [...tools, ...toolsBelow(allTools)], { mayBeMore: true });
+  if (policy.rules.length > 0)
+    checkRuleTools(policy.rules, [...tools, ...toolsBelow(allTools)], { mayBeMore: true, comesLater: hasSources(rest) });
   if (rest.hooks) sealHooks(rest.hooks);
   const outputForm = checkOutput(rest, output, tools);
   const agent: Agent<unknown> = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { slidingWindow } from "../../context/compaction/strategy.ts";
 import { ruleBefore } from "../../context/rule.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";
 import { defineTool } from "../../tools/define-tool.ts";
@@ -15,6 +16,10 @@ const read = (change: object = {}) =>
 const look = (): undefined => undefined;
 const seek = (): undefined => undefined;
 const helper = createAgent({ name: "helper", model: scriptedModel([]) });
+const source = (name: string, tools: readonly string[]) => ({
+  name,
+  open: () => ({ tools: () => tools.map((tool) => read({ name: tool })), async [Symbol.asyncDispose]() {} }),
+});
 const total = z.object({ total: z.number() });
 
 type Change = { readonly [O in keyof AgentOptions<never>]?: unknown };
@@ -40,6 +45,12 @@ const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } =
     [{ tools: [read({ timeoutMs: 5 })] }],
     [{ tools: [read({ maxOutputBytes: 5 })] }],
     [{ tools: [read({ aliases: ["view"] })] }],
+  ],
+  deferTools: [[{ deferTools: false }], [{ deferTools: { aboveTools: 9 } }], [{ deferTools: { aboveBytes: 9 } }]],
+  toolSources: [
+    [{ toolSources: [source("a", ["one"])] }, { toolSources: [source("a", ["other"])] }],
+    [{ toolSources: [source("b", ["one"])] }],
+    [{ toolSources: [source("a", []), source("b", [])] }],
   ],
   agents: [[{ agents: { helper } }], [{ agents: { assistant: helper } }]],
   allowedTools: [[{ allowedTools: ["read"] }], [{ allowedTools: [] }]],
@@ -70,6 +81,12 @@ const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } =
   onModelError: [[{ onModelError: look }], [{ onModelError: seek }]],
   onMaxTokens: [[{ onMaxTokens: "continue" }]],
   compact: [[{ compact: look }], [{ compact: seek }]],
+  compaction: [
+    [{ compaction: {} }],
+    [{ compaction: { when: { maxMessages: 9 } } }],
+    [{ compaction: { strategy: slidingWindow({ keep: 5 }) } }],
+    [{ compaction: { strategy: slidingWindow({ keep: 6 }) } }],
+  ],
   strategy: [
     [{ strategy: fsmStrategy().initial("a").tools("read").build() }],
     [{ strategy: fsmStrategy().initial("b").tools("read").build() }],

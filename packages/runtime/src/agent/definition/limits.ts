@@ -44,6 +44,10 @@ export interface AgentLimits {
   readonly maxParallelCalls?: number | undefined;
   /** Agents, tasks and jobs that work beside the turns at once. Default 16. */
   readonly maxBackground?: number | undefined;
+  /** What one execution of a tool call may ask people. Further questions are cancelled. Default 16. */
+  readonly maxQuestionsPerCall?: number | undefined;
+  /** How often one execution of a tool call may ask the model. Further ones are refused. Default 16. */
+  readonly maxInferencesPerCall?: number | undefined;
 }
 
 /** What the value of a limit is: a whole number of at least `least`, a number of ms or bytes, or what budgets check. */
@@ -69,6 +73,8 @@ export const LIMITS: { readonly [L in keyof Required<AgentLimits>]: LimitKind } 
   toolTimeoutMs: "measure",
   maxParallelCalls: { least: 1 },
   maxBackground: { least: 1 },
+  maxQuestionsPerCall: { least: 0 },
+  maxInferencesPerCall: { least: 0 },
 };
 
 /** The limits of a run with every default filled in. */
@@ -90,6 +96,8 @@ export interface Limits {
   readonly toolTimeoutMs: number | undefined;
   readonly maxParallelCalls: number;
   readonly maxBackground: number;
+  readonly maxQuestionsPerCall: number;
+  readonly maxInferencesPerCall: number;
 }
 
 const DEFAULT_MAX_TURNS = 50;
@@ -99,6 +107,8 @@ const DEFAULT_MAX_RETRY_DELAY_MS = 60_000;
 const DEFAULT_MAX_REPAIRS = 2;
 const DEFAULT_MAX_PARALLEL_CALLS = 16;
 const DEFAULT_MAX_BACKGROUND = 16;
+const DEFAULT_MAX_QUESTIONS_PER_CALL = 16;
+const DEFAULT_MAX_INFERENCES_PER_CALL = 16;
 
 /** Limits of the run alone that somebody set, and who is to hear when they come near. */
 export interface OwnLimits {
@@ -141,6 +151,8 @@ export function limitsOf(
     toolTimeoutMs: own.toolTimeoutMs,
     maxParallelCalls: own.maxParallelCalls ?? DEFAULT_MAX_PARALLEL_CALLS,
     maxBackground: own.maxBackground ?? DEFAULT_MAX_BACKGROUND,
+    maxQuestionsPerCall: own.maxQuestionsPerCall ?? DEFAULT_MAX_QUESTIONS_PER_CALL,
+    maxInferencesPerCall: own.maxInferencesPerCall ?? DEFAULT_MAX_INFERENCES_PER_CALL,
   };
 }
 

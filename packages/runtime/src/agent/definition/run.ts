@@ -53,6 +53,11 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   abort(reason?: string): Promise<void>;
   /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;
+  /**
+   * Has the conversation shortened before the next turn, by the agent's strategy: of this run, or, where that ends before, of the session's
+   * next.
+   */
+  compact(): Promise<void>;
   /** Adds a message before the next inference. `interrupt`: drops the response that streams, and skips calls that have not started. */
   steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
   /** Tells the run what happened outside; its signal routes decide what becomes of it. Rejects for what is no signal. */

@@ -1,5 +1,6 @@
-import type { EndReason, JsonValue, ToolCallPart } from "@keelson/protocol";
+import type { EndReason, JsonValue } from "@keelson/protocol";
 import { endBackground, isBackgroundOpen } from "../features/children/await-background.ts";
+import { openCalls } from "../../session/open-calls.ts";
 import { lastTextOf, type RunState } from "../../session/session-state.ts";
 import { Suspension } from "../../session/suspension.ts";
 import { notifiedStep } from "../features/hooks/notification-hooks.ts";
@@ -25,7 +26,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   if (run.children !== undefined) await backgroundOf(loop)?.endCalled();
   if (run.turnOpen) {
     for (const { type, key } of [...run.open.values()]) if (type === "inference") await settleUnseen(loop, key.slice(run.id.length + 1));
-    for (const part of openCalls(loop)) {
+    for (const part of openCalls(sessionOf(loop).conversation.messages)) {
       const key = `${turn}/call/${part.id}`;
       const output = `Not finished: the run ended (${ending.reason}).${mayHaveRun(loop, { key }) ? " It was started and may have taken effect: look before you repeat it." : ""}`;
       execution.put(`${key}/result`, "tool-result", { callId: part.id, name: part.name, output, isError: true, durationMs: 0 });
@@ -90,17 +91,4 @@ async function leaveNoneElsewhere(loop: Loop, ending: RunEnding, output: JsonVal
   if (waits.length === 0) return;
   if (run.ending === undefined) execution.put("ending", "run-ending", { ...resultOf(run, ending, output), ...ending.details }, "power");
   throw new Suspension("awaiting-child", waits);
-}
-
-/** Calls of the last response without a result. */
-function openCalls(loop: Loop): readonly ToolCallPart[] {
-  const { messages } = sessionOf(loop).conversation;
-  const finished = new Set<string>();
-  for (let index = messages.length - 1; index >= 0; index--) {
-    const message = messages[index];
-    if (message?.role === "tool") for (const part of message.content) if (part.type === "tool-result") finished.add(part.id);
-    if (message?.role === "assistant")
-      return message.content.filter((part): part is ToolCallPart => part.type === "tool-call" && !finished.has(part.id));
-  }
-  return [];
 }

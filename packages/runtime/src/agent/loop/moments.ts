@@ -9,12 +9,15 @@ import { sessionEndStep, sessionResumedStep, sessionStartStep } from "../feature
 import { preToolUseGate } from "../features/hooks/tool-hooks.ts";
 import { afterTurnStep, beforeTurnStep } from "../features/hooks/turn-callbacks.ts";
 import { inputMiddlewareStep } from "../features/middleware/process-input.ts";
-import { summariseStep } from "../features/middleware/summarise-if-marked.ts";
 import { permissionGate } from "../features/permissions/permission-gate.ts";
 import { pluginEventsStep, pluginsBeginStep, pluginsEndStep } from "../features/plugins/call-plugins.ts";
 import { strategyGate } from "../features/strategies/enforce-strategy.ts";
 import type { Moments } from "../turn/moments.ts";
+import { compactStep } from "./compaction/due-compaction.ts";
+import { cutInStep } from "./compaction/cut-in.ts";
 import { transformGate } from "./transform-gate.ts";
+import { closeToolSourcesStep, openToolSourcesStep } from "../features/tool-sources/run-sources.ts";
+import { offerToolsAtEndStep, offerToolsStep } from "../features/tool-sources/offer-tools.ts";
 import { limitsStep } from "./limits-step.ts";
 import { loopGuardGate } from "./loop-guard.ts";
 import { toolCallLimitGate } from "./tool-call-limit-gate.ts";
@@ -26,21 +29,32 @@ import { checkEndingStep, exitRulesStep, handoffStep, ifComplete, inboxStep, tur
  * `runBatch`.
  */
 export const MOMENTS: Moments = {
-  beforeRun: [openEnvironmentStep, sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
-  onResume: [openEnvironmentStep, sessionResumedStep],
-  betweenTurns: [inboxStep, collectBackgroundStep, directivesStep, limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
-  beforeTurn: [beforeTurnStep, summariseStep],
+  beforeRun: [openEnvironmentStep, openToolSourcesStep, sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
+  onResume: [openEnvironmentStep, openToolSourcesStep, sessionResumedStep],
+  // What is read of the inbox came, at the latest, while sources were waited for.
+  betweenTurns: [offerToolsStep, inboxStep, collectBackgroundStep, directivesStep, limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
+  beforeTurn: [beforeTurnStep, compactStep],
   // Here the model responds: see `inferAndRunCalls`.
   // Before its first gate the tool of a call is found, and its arguments are parsed and validated: see `passGates`. Behind the last,
   // people are asked about all calls of a response at once.
   gates: [transformGate, strategyGate, permissionGate, loopGuardGate, toolCallLimitGate, preToolUseGate],
-  beforeNextTurn: [directivesStep, afterTurnStep, pluginEventsStep, exitRulesStep, checkEndingStep, handoffStep, turnEndStep],
+  beforeNextTurn: [
+    directivesStep,
+    afterTurnStep,
+    pluginEventsStep,
+    exitRulesStep,
+    checkEndingStep,
+    handoffStep,
+    cutInStep,
+    offerToolsAtEndStep,
+    turnEndStep,
+  ],
   beforeEnd: [
     [inboxStep, ifComplete(directivesStep)],
     [ifComplete(afterTurnStep), exitRulesStep, ifComplete(directivesStep)],
     [handoffStep, ifComplete(awaitBackgroundStep)],
   ],
   // What plugins declare at the end is carried out as well.
-  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep, closeEnvironmentStep],
-  onSuspension: [notifiedStep, closeEnvironmentStep],
+  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep, closeToolSourcesStep, closeEnvironmentStep],
+  onSuspension: [notifiedStep, closeToolSourcesStep, closeEnvironmentStep],
 };

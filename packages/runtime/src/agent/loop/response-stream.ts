@@ -39,6 +39,7 @@ export class ResponseStream {
 
   /** Once. @returns why there is no response, where there is none */
   read(request: InferRequest): Promise<StepFailure | undefined> {
+    this.#loop.execution.goOutside(`the model ${this.#asked.model.reference}`);
     if (!this.#asked.hidden) {
       this.#loop.hub.nextAttempt(() => this.#soFar());
       partialsOf(this.#loop)?.begin(this.#asked.fold);

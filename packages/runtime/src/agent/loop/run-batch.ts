@@ -9,12 +9,23 @@ import { afterTools } from "../features/hooks/tool-hooks.ts";
 import { constraintOn } from "../features/strategies/constraint.ts";
 import { checkMoved } from "../features/strategies/enforce-strategy.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
-import { endedCall, refuse, type EndedCall, type ReadyCall, type RunningCall, type SettledCall } from "../turn/pending-call.ts";
+import {
+  callAgain,
+  endedCall,
+  refuse,
+  type EndedCall,
+  type ReadyCall,
+  type RunningCall,
+  type SettledCall,
+  type WaitingCall,
+} from "../turn/pending-call.ts";
+import { AnswerWait } from "./broker/answer-wait.ts";
 import { isBuiltInCall, runBuiltInCall } from "./built-in-call.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
+import { resolveUnknown } from "./resolve-unknown.ts";
 import { sourcesOf } from "./sources-of.ts";
-import { isUnknown, mayHaveRun, reserveCall, resolveUnknown } from "./tool-call-ledger.ts";
+import { isUnknown, mayHaveRun, reserveCall } from "./tool-call-ledger.ts";
 
 type Batch = readonly (ReadyCall | SettledCall)[];
 
@@ -81,13 +92,34 @@ async function resolveInterrupted(loop: Loop, batch: Batch): Promise<Batch> {
 }
 
 /** Executes what is ready, all at once. */
-async function executeReady(loop: Loop, batch: Batch): Promise<readonly EndedCall[]> {
+async function executeReady(loop: Loop, batch: readonly (ReadyCall | EndedCall)[]): Promise<readonly EndedCall[]> {
   const { execution } = loop;
   // Nothing waits between these reservations and the append that keeps them: a call that is reserved has started, or the process died.
-  const started = batch.map((call): RunningCall | SettledCall => (call.state === "ready" ? reserveCall(loop, call) : call));
+  const started = batch.map((call): RunningCall | EndedCall => (call.state === "ready" ? reserveCall(loop, call) : call));
   const running = started.filter((call) => call.state === "running");
   if (running.length > 0) await execution.flush();
   const results = await execution.attempts(running, (call, { signal }) => executeCall(loop, call, signal));
   const ended = new Map(results.map((result, index) => [running[index]?.key, endedCall(running[index] as RunningCall, result)]));
-  return started.map((call) => (call.state === "running" ? (ended.get(call.key) as EndedCall) : call));
+  return executeAnswered(
+    loop,
+    started.map((call) => (call.state === "running" ? (ended.get(call.key) as EndedCall) : call)),
+  );
+}
+
+/** Makes calls again whose questions somebody answered while others of their batch still ran. */
+async function executeAnswered(loop: Loop, batch: readonly EndedCall[]): Promise<readonly EndedCall[]> {
+  if (!batch.some(waitsForAnswer)) return batch;
+  if (loop.execution.hasUnread) await loop.readInbox();
+  const going = batch.map((call) => (waitsForAnswer(call) && isAnswered(loop, call) ? callAgain(call) : call));
+  return going.some(({ state }) => state === "ready") ? executeReady(loop, going) : batch;
+}
+
+function waitsForAnswer(call: EndedCall): call is WaitingCall {
+  return call.state === "waiting" && call.suspension instanceof AnswerWait;
+}
+
+/** Whether any of its questions got an answer since it was ended. */
+function isAnswered(loop: Loop, { suspension: { waits } }: WaitingCall): boolean {
+  const decided = new Set([...runOf(loop).questions.values()].flatMap(({ decision, token }) => (decision === undefined ? [] : token)));
+  return waits.length === 0 || waits.some((wait) => "token" in wait && decided.has(wait.token));
 }

@@ -8,7 +8,7 @@ import { OUTPUT_TOO_EARLY, isOutputCall } from "../features/output/output-call.t
 import { outputOf } from "../features/output/run-output.ts";
 import { registerWaits } from "../features/signals/open-waits.ts";
 import { mayMove } from "../features/strategies/enforce-strategy.ts";
-import { runOf, type Loop } from "../turn/loop.ts";
+import type { Loop } from "../turn/loop.ts";
 import {
   arrivedCall,
   refuse,
@@ -21,7 +21,7 @@ import {
 } from "../turn/pending-call.ts";
 import { passGates } from "./pass-gates.ts";
 import { runBatch } from "./run-batch.ts";
-import { settleOutdatedCalls } from "./settle-outdated-calls.ts";
+import { mayBeOutdated, settleOutdatedCalls } from "./settle-outdated-calls.ts";
 import { settleQuestions } from "./settle-questions.ts";
 import { mayHaveRun } from "./tool-call-ledger.ts";
 
@@ -39,7 +39,7 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
     const unfit = whyUnfit(loop, call, cut && call.index === parts.length - 1);
     gated.push(unfit === undefined ? await passGates(loop, call) : refuse(call, unfit));
   }
-  const current = runOf(loop).outdated ? await settleOutdatedCalls(loop, gated) : gated;
+  const current = mayBeOutdated(loop, gated) ? await settleOutdatedCalls(loop, gated) : gated;
   const calls = await settleQuestions(
     loop,
     current.map((call) => warnIfStarted(loop, call)),

@@ -1,10 +1,11 @@
 import { knownFailure } from "../turn/known-failure.ts";
-import type { SuspendReason, Wait } from "@keelson/protocol";
+import type { JsonValue, SuspendReason, Wait } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { beforeSuspending, isBackgroundOpen } from "../features/children/await-background.ts";
 import { callAfterFailedTurn } from "../features/hooks/turn-callbacks.ts";
 import { inferAndRunCalls } from "./infer-and-run-calls.ts";
 import { keepCutResponse } from "./keep-cut-response.ts";
+import { leavePreparation } from "./compaction/preparation.ts";
 import { endRun } from "./end-run.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { endingOf, RunEnding } from "../turn/run-ending.ts";
@@ -70,6 +71,7 @@ async function openTurn(loop: Loop, isTakenUp: boolean): Promise<Place> {
 
 /** What was thrown in a turn suspends the run or ends it. */
 async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
+  await leavePreparation(loop, error instanceof Suspension ? "wait" : "end");
   if (error instanceof Suspension) {
     const suspension = await beforeSuspending(loop, error);
     return suspension ? suspend(loop, suspension) : NOW;
@@ -79,8 +81,13 @@ async function leaveTurn(loop: Loop, error: unknown): Promise<Next> {
   keepCutResponse(loop);
   if (isNew) await callAfterFailedTurn(loop, ending);
   if (ending.reason !== "complete") outputOf(loop).output = undefined;
+  return endOrWait(loop, ending, outputOf(loop).output);
+}
+
+/** Ends a run, or leaves it waiting for what has to end before it. */
+export async function endOrWait(loop: Loop, ending: RunEnding, output?: JsonValue): Promise<Next> {
   try {
-    await endRun(loop, ending, outputOf(loop).output);
+    await endRun(loop, ending, output);
   } catch (waiting) {
     if (waiting instanceof Suspension) return suspend(loop, waiting);
     throw waiting;

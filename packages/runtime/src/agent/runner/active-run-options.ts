@@ -3,6 +3,7 @@ import type { Journal, JournalWatcher } from "../../session/journal.ts";
 import type { Agent } from "../definition/agent.ts";
 import type { Limits } from "../definition/limits.ts";
 import type { RunStarter } from "../turn/live-run.ts";
+import type { Next } from "../loop/run-turns.ts";
 import type { Loop } from "../turn/loop.ts";
 import type { Moments } from "../turn/moments.ts";
 
@@ -22,8 +23,8 @@ export interface ActiveRunOptions<Out> {
   open(watcher: JournalWatcher): Promise<Journal>;
   /** Finds out what the first records of a run need. */
   prepare?(journal: Journal): Promise<void>;
-  /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. */
-  begin(journal: Journal, loop: Loop): Promise<void>;
+  /** Puts the records that begin this stretch of work, at once where the run is new, or throws why it can't begin. @returns what comes next, where no turn is to be worked */
+  begin(journal: Journal, loop: Loop): Promise<Next | void>;
   /** Called beside the runner's own. */
   onLifecycleEvent?(event: LifecycleEvent): void;
   /** Default: those of every run. */

@@ -20,13 +20,12 @@ import { checkImages, shownTo } from "./check-images.ts";
 import { decideHere, isOpenQuestion } from "../features/approvals/decide-here.ts";
 import { settleBackground } from "../features/children/await-background.ts";
 import { backgroundOf } from "../features/children/background.ts";
-import { listChildren } from "../features/children/list-children.ts";
 import type { ChildView } from "../definition/child-view.ts";
-import { retryChild, stopChild, type Supervision } from "../features/children/supervise.ts";
 import type { DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
-import { agentErrorOf, atAgentBoundary } from "../../session/log-failure.ts";
+import { agentErrorOf } from "../../session/log-failure.ts";
 import { closeEnvironment } from "../features/environment/run-environment.ts";
+import { closeToolSources } from "../features/tool-sources/run-sources.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { notified } from "../features/hooks/notification-hooks.ts";
 import { steeringMessage } from "./steering-message.ts";
@@ -45,6 +44,7 @@ import { accountOf, type RunAccount } from "../turn/operator-output.ts";
 import { createModelSource } from "../definition/model-source.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "../definition/run.ts";
+import { RunChildren } from "./run-children.ts";
 import { RunInterrupts } from "./run-interrupts.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
@@ -65,8 +65,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   readonly #interrupts: RunInterrupts;
   readonly #pendingApprovals: PendingApprovals;
   readonly #partials: PartialOutputs | undefined;
-  /** The children at work in this process. */
-  readonly #children = new Map<string, LiveRun>();
+  readonly #children: RunChildren;
   #journal: Journal | undefined;
   #loop: Loop | undefined;
   #trace: DebugTrace | undefined;
@@ -98,6 +97,13 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     });
     this.#opened = new Promise((resolve) => {
       this.#markOpened = resolve;
+    });
+    this.#children = new RunChildren({
+      session,
+      services,
+      stateOf: () => this.#state,
+      tell: (message) => this.#tell(message),
+      opened: this.#opened,
     });
     this.outcome = this.#work();
   }
@@ -161,6 +167,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     await this.#tell({ type: "set-model", model, agent: agent.name }, { afterEnd: true });
   }
 
+  async compact(): Promise<void> {
+    await this.#tell({ type: "compact" }, { afterEnd: true });
+  }
+
   async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
     const steering = steeringMessage(message);
     checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.services));
@@ -195,32 +205,19 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       given.hub.forwardTo(this.hub, name);
       given.#pendingApprovals.forwardTo(this.#pendingApprovals);
     }
-    this.#children.set(given.id, given);
-    return () => void this.#children.delete(given.id);
+    return this.#children.adopt(given);
   }
 
-  async children(): Promise<readonly ChildView[]> {
-    await this.#opened;
-    return atAgentBoundary(this.session, () => listChildren(this.#options.runner.services, this.#state));
+  children(): Promise<readonly ChildView[]> {
+    return this.#children.list();
   }
 
-  async stopChild(id: string): Promise<boolean> {
-    await this.#opened;
-    return atAgentBoundary(this.session, () => stopChild(id, this.#supervision));
+  stopChild(id: string): Promise<boolean> {
+    return this.#children.stop(id);
   }
 
-  async retryChild(id: string): Promise<boolean> {
-    await this.#opened;
-    return atAgentBoundary(this.session, () => retryChild(id, this.#supervision));
-  }
-
-  get #supervision(): Supervision {
-    return {
-      services: this.#options.runner.services,
-      state: this.#state,
-      live: this.#children,
-      tell: (message) => this.#tell(message),
-    };
+  retryChild(id: string): Promise<boolean> {
+    return this.#children.retry(id);
   }
 
   /** Of the session, while this run is its newest. */
@@ -250,12 +247,12 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
       const begun = this.#options.begin(this.#journal as Journal, loop);
       // Only from here on there is a run that could read what it is told.
       this.#markOpened();
-      await begun;
+      const left = await begun;
       const journal = this.#journal as Journal;
       this.#interrupts.watchInbox(journal, loop);
       this.#interrupts.setDeadline(journal, this.#options.deadline, this.#options.limits.maxDurationMs);
       const over = journal.state.run?.status === "ended";
-      this.next = over ? { type: "done" } : await runTurns(loop, this.#options.turns);
+      this.next = over ? { type: "done" } : (left ?? (await runTurns(loop, this.#options.turns)));
       if (this.next.type === "now") {
         await settleBackground(loop);
         // Whoever is told to come again must find it: closing the journal is no place to fail.
@@ -285,6 +282,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
         if (this.failure !== undefined) background?.endJobs();
         else background?.leaveJobs();
         await background?.leave();
+        await closeToolSources(this.#loop);
         await closeEnvironment(this.#loop);
         await notified(this.#loop);
       }

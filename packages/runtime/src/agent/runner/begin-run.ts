@@ -5,7 +5,7 @@ import { sessionError } from "../../session/session-error.ts";
 import type { Agent } from "../definition/agent.ts";
 import { restoreBudgets, type RestoreOptions } from "../features/budget/restore-budgets.ts";
 import { warnQuietly } from "../features/hooks/call-hook.ts";
-import { endRun } from "../loop/end-run.ts";
+import { endOrWait, type Next } from "../loop/run-turns.ts";
 import { endsProcesses } from "../turn/ends-processes.ts";
 import { RunEnding } from "../turn/run-ending.ts";
 import { isTimeOver } from "../turn/time-left.ts";
@@ -87,13 +87,14 @@ function putInput(journal: Journal, id: RunId, agent: Agent<unknown>, input: Run
 /**
  * Puts the records that take a run up again. A run that crashed again and again is ended instead.
  * @param options.turnByTurn an engine works it so: its next turn is no resume, unless it waited or was cut off
+ * @returns what comes next, where no turn is to be worked
  */
 export async function beginResumed(
   journal: Journal,
   loop: Loop,
   agent: Agent<unknown>,
   options: RestoreOptions & { readonly turnByTurn: boolean },
-): Promise<void> {
+): Promise<Next | void> {
   const { state } = journal;
   const run = state.run;
   if (run === undefined) return;
@@ -115,7 +116,7 @@ export async function beginResumed(
   await restoreBudgets(loop, options);
   if (isResume && cause === "recovery" && endsProcesses(run)) {
     if (run.ending === undefined)
-      return endRun(loop, new RunEnding("circuit-breaker", { why: `its process ended ${run.stalls} times before the run got on` }));
+      return endOrWait(loop, new RunEnding("circuit-breaker", { why: `its process ended ${run.stalls} times before the run got on` }));
     // Whoever would be notified may be what ends the process.
     warnQuietly(
       loop,

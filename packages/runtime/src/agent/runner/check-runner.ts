@@ -53,6 +53,7 @@ const PARTS: { readonly [P in keyof Required<RunnerParts>]: Check } = {
     "a spec such as { isolation: [], credentials: [] }",
   ],
   state: having("read"),
+  forgetSession: callable,
   secrets: having("resolve"),
   effects: having("execute"),
   handoffs: oneOf("caller", "runner"),

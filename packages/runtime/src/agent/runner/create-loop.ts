@@ -1,4 +1,4 @@
-import type { Authority, ToolSchema } from "@keelson/protocol";
+import type { Authority } from "@keelson/protocol";
 import type { InferenceSettings } from "../../context/compile-request.ts";
 import { Context } from "../../context/context.ts";
 import type { Execution } from "../../session/execution.ts";
@@ -6,11 +6,13 @@ import type { Agent } from "../definition/agent.ts";
 import { permissionPolicy } from "../definition/permissions/permission-policy.ts";
 import { bindMeter, createBudgetMeter } from "../features/budget/budget-meter.ts";
 import { runScopeId } from "../definition/budget/budget-scopes.ts";
-import { bindApprovals, type Approvals } from "../features/approvals/run-approvals.ts";
+import { bindApprovals, type AskingPlace } from "../features/approvals/run-approvals.ts";
 import { bindBackground, type Background } from "../features/children/background.ts";
 import { bindEnvironment } from "../features/environment/run-environment.ts";
 import type { EventHub } from "../turn/events/event-hub.ts";
 import { startedIn } from "../features/environment/started-in.ts";
+import { bindToolSources } from "../features/tool-sources/run-sources.ts";
+import { turnToolsOf } from "../features/tool-sources/turn-tools.ts";
 import { bindHooks } from "../features/hooks/loop-hooks.ts";
 import { AttemptSignal } from "../turn/attempt-signal.ts";
 import { callPrefixOf } from "../turn/call-id.ts";
@@ -22,7 +24,9 @@ import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
 import { bindPlugins } from "../features/plugins/loop-plugins.ts";
 import { RunBinding } from "../turn/run-binding.ts";
 import { bindConstraint } from "../features/strategies/constraint.ts";
+import { planRequest } from "../loop/plan-request.ts";
 import { readInbox } from "../loop/read-inbox.ts";
+import { oneAtATime } from "../loop/one-at-a-time.ts";
 import { RunParts } from "../turn/run-parts.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import { MOMENTS } from "../loop/moments.ts";
@@ -56,7 +60,7 @@ export interface LoopParts {
   readonly execution: Execution;
   readonly limits: Limits;
   readonly hub: EventHub;
-  readonly approvals: Pick<Approvals, "watched" | "ask">;
+  readonly approvals: AskingPlace;
   /** Bound to the run. Default: one with the agent's rules. */
   readonly context?: Context;
   readonly partials?: PartialOutputs;
@@ -90,13 +94,17 @@ export function createLoop({
   const { settings, effort, thinking, cwd, env, rules } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
-  context.bind(new RunBinding(execution));
+  context.bind(new RunBinding(execution, () => planRequest(loop)));
   const { files, state: reader, secrets } = services;
   const exec = services.exec && (env || cwd !== undefined) ? startedIn(services.exec, { cwd, env }) : services.exec;
   const loop: Loop = {
     agent,
-    tools: agent.tools,
-    schemas: allowedSchemas(agent, authority.allowedTools),
+    get tools() {
+      return turnToolsOf(loop).tools;
+    },
+    get schemas() {
+      return turnToolsOf(loop).schemas;
+    },
     limits,
     settings: effort || thinking ? { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) } : (settings ?? NO_SETTINGS),
     context,
@@ -113,11 +121,12 @@ export function createLoop({
     debug,
     ...(statedReason && { statedReason }),
     parts: new RunParts(),
-    readInbox: () => readInbox(loop),
+    readInbox: oneAtATime(() => readInbox(loop)),
   };
   bindMoments(loop, moments);
   bindPolicies(loop);
   bindEnvironment(loop, services);
+  bindToolSources(loop);
   bindConstraint(loop);
   bindSignals(loop, services.signalWaitMs);
   bindEffects(loop, services);
@@ -138,10 +147,4 @@ export function createLoop({
   if (partials !== undefined) bindPartials(loop, partials);
   if (background !== undefined) bindBackground(loop, background);
   return loop;
-}
-
-/** A model that is told of a tool calls it, so it is told only of those it may call. */
-function allowedSchemas(agent: Agent<unknown>, allowed: readonly string[] | undefined): readonly ToolSchema[] {
-  const schemas = agent.tools.schemas();
-  return allowed === undefined ? schemas : schemas.filter(({ name }) => allowed.includes(name));
 }

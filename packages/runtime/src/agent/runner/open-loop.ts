@@ -49,6 +49,7 @@ export async function openLoop({ options, journal, hub, interrupts, approvals, p
     stopping: interrupts.stopping,
     ...(deadline !== undefined && { deadline }),
     authority,
+    outside: runner.outside,
     emit: (event) => {
       const events = loop && hooksOf(loop)?.events;
       hub.transient(event, events?.isHidden === true ? events.watcher : undefined);

@@ -138,7 +138,15 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       random: Math.random,
       newId: () => globalThis.crypto.randomUUID(),
     };
-    const loop = createLoop({ services, agent, execution, limits, hub, approvals: { watched: false, ask: () => {} }, context });
+    const loop = createLoop({
+      services,
+      agent,
+      execution,
+      limits,
+      hub,
+      approvals: { watched: false, asksNobody: true, ask: () => {} },
+      context,
+    });
     const next = await runTurns(loop);
     hub.close();
     await told;

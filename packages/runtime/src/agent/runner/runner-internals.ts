@@ -1,6 +1,7 @@
 import { AgentError, type RunId } from "@keelson/protocol";
 import type { Agent } from "../definition/agent.ts";
 import type { BeginOptions, RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
+import type { Outside } from "../../session/outside-reached.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { ActiveRun } from "./active-run.ts";
@@ -17,6 +18,8 @@ export interface RunnerInternals {
   readonly services: RunnerServices;
   /** What its runs do when. Default: `MOMENTS`. */
   readonly moments: Moments | undefined;
+  /** Of a rehearsal: what its runs unwind with in place of an act that is not of the log. */
+  readonly outside?: Outside | undefined;
 }
 
 /** Of each runner of this package. A runner shows its users nothing of them. */

@@ -7,6 +7,9 @@ import {
   type SessionId,
   type Signal,
 } from "@keelson/protocol";
+import type { Xray } from "../../context/xray/xray-request.ts";
+import type { SessionXrayOptions } from "./xray-session.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { createSessions, type Sessions } from "../../session/sessions.ts";
 import type { Agent } from "../definition/agent.ts";
 import { atAgentBoundary } from "../../session/log-failure.ts";
@@ -18,6 +21,7 @@ import { advanceRun, type Advanced } from "./advance-run.ts";
 import { beginOnly } from "./begin-only.ts";
 import { checkBudgets } from "../definition/budget/check-budgets.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
+import { hasSources } from "../definition/tool-sources/has-sources.ts";
 import { checkRuleTools } from "../definition/permissions/check-rule-tools.ts";
 import { ANY_MODEL, checkImages } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
@@ -28,8 +32,10 @@ import type { BeginOptions, Run, RunInput, RunOptions } from "../definition/run.
 import { checkSignal } from "../definition/signals/check-signals.ts";
 import { steeringMessage } from "./steering-message.ts";
 import { DEFAULT_LEASE_TTL_MS } from "./open-journal.ts";
-import { keepInternals, type RunnerInternals } from "./runner-internals.ts";
-import { startRun } from "./start-run.ts";
+import { createInternals } from "./create-internals.ts";
+import { rehearse, type Rehearsal } from "./rehearsal/rehearse.ts";
+import type { RehearseOptions } from "./rehearsal/rehearse-options.ts";
+import { keepInternals } from "./runner-internals.ts";
 import { takeUpRun } from "./take-up-run.ts";
 import { writeToRun } from "./write-to-run.ts";
 import type { Moments } from "../turn/moments.ts";
@@ -40,6 +46,11 @@ export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
 
 interface RunnerBase {
   readonly sessions: Sessions;
+  /**
+   * Says of every token of a session's request where it comes from, what it costs and whether it was cached: of the request that a run
+   * of it would make now, or of the `last`, as its vendor counted it. Rejects with AgentError `session` where there was no run.
+   */
+  xray(session: string, options?: SessionXrayOptions): Promise<Xray>;
   /**
    * Goes on with a run that is suspended or whose process died, under the same id. Of a run that is over it gives the outcome.
    * Rejects with AgentError `session` when there is no run, or another process works on it.
@@ -93,6 +104,14 @@ interface RunnerBase {
    * @param options.signal fires where the caller lets go: the turn is cut off, nothing more is written, and the next call goes on with it
    */
   advance(session: string, options?: { readonly signal?: AbortSignal }): Promise<Advanced>;
+  /**
+   * What would become of open sessions if this build went on with them: for a check before a deployment. Each is folded, and resumed on
+   * a copy of its log in memory up to where code of the user, a model, a tool or a person would be asked. Nothing is written, no lease is
+   * taken, and no model, tool, hook or callback is called. One session is held in memory at a time.
+   * @param options.sessions default: all that have a run that is not over
+   * @param options.signal ends it between two sessions
+   */
+  rehearse(options?: RehearseOptions): Rehearsal;
 }
 
 /** Runs of one agent. */
@@ -129,25 +148,33 @@ export function createRunnerWith(
   if (services.budgets) checkBudgets(services.budgets);
   for (const agent of agents.values()) checkModels(agent, services);
   const tools = [...agents.values()].flatMap((agent) => [...agent.tools, ...(agent.options.tools ?? [])]);
-  for (const agent of agents.values()) checkRuleTools(agent.options.permissions?.rules ?? [], tools);
-  const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS } = services;
+  const comesLater = [...agents.values()].some(({ options }) => hasSources(options));
+  for (const agent of agents.values()) checkRuleTools(agent.options.permissions?.rules ?? [], tools, { comesLater });
+  const { log, blobs, clock, owner, leaseTtlMs = DEFAULT_LEASE_TTL_MS, state, forgetSession } = services;
   const forgetting = services.keepEndedSessions === undefined ? undefined : forgetEndedSessions(log, services.keepEndedSessions);
-  const allSessions = createSessions({ log, blobs, clock, owner, leaseTtlMs, newId: () => services.newId() as SessionId });
+  const allSessions = createSessions({
+    log,
+    blobs,
+    clock,
+    owner,
+    leaseTtlMs,
+    newId: () => services.newId() as SessionId,
+    state,
+    forgetSession,
+  });
   const sessions = forgetting ? notingSessions(allSessions, forgetting) : allSessions;
   const tokens = createApprovalTokens({ keys: services.approvalKeys, now: () => clock.now() });
 
-  const inner: RunnerInternals = {
-    services,
-    moments,
-    resume: (session, options = {}) => takeUpRun(inner, session, { ...options, asChild: true }),
-    find: (name) => agents.get(name),
-    names: () => [...agents.keys()],
-    start: (agent, input, options, origin) => startRun(inner, agent, input, options, origin),
-    begin: (agent, session, input, options, origin) => beginOnly(inner, agent, session, input, options, origin),
-  };
+  const inner = createInternals({ services, moments, find: (name) => agents.get(name), names: () => [...agents.keys()] });
 
   const base: RunnerBase = {
     sessions,
+
+    async xray(session, options = {}) {
+      checkOptionNames("runner.xray", options, { request: true, systemFiles: true });
+      const { xraySession } = await import("./xray-session.ts");
+      return atAgentBoundary(session as SessionId, () => xraySession(services, (name) => agents.get(name), session, options));
+    },
 
     resume: (session, options = {}) => atAgentBoundary(session, () => takeUpRun(inner, session, options)),
 
@@ -180,6 +207,8 @@ export function createRunnerWith(
     },
 
     advance: (session, options = {}) => advanceRun(inner, session, options),
+
+    rehearse: (options = {}) => rehearse(inner, options),
   };
 
   const runner = {

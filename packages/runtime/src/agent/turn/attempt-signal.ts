@@ -16,6 +16,11 @@ export class AttemptSignal {
     run.addEventListener("abort", () => this.#fire(run.reason), { once: true });
   }
 
+  /** Fires when nothing of it may go on. */
+  get run(): AbortSignal {
+    return this.#run;
+  }
+
   get runAborted(): boolean {
     return this.#run.aborted;
   }

@@ -2,6 +2,7 @@ import type { AgentError, LogError, RunId, SessionId } from "@keelson/protocol";
 import type { Agent } from "../definition/agent.ts";
 import type { RunInput, RunOptions, RunOrigin, RunOutcome } from "../definition/run.ts";
 import type { RunAccount } from "./operator-output.ts";
+import type { Outside } from "../../session/outside-reached.ts";
 import type { RunnerServices } from "./runner-services.ts";
 
 /** A run at work in this process, as far as whoever started it needs to know it. */
@@ -38,4 +39,6 @@ export interface RunStarter {
   /** Of all its agents. */
   names(): readonly string[];
   readonly services: RunnerServices;
+  /** Of a rehearsal: what its runs unwind with in place of an act that is not of the log. */
+  readonly outside?: Outside | undefined;
 }

@@ -24,8 +24,9 @@ export interface ToolServices {
 /** One run at work: all that the functions of the loop share. */
 export interface Loop {
   readonly agent: Agent<unknown>;
+  /** What calls of this turn are looked up in: the agent's own tools, and what its sources were recorded to offer. */
   readonly tools: ToolSet;
-  /** The tools that the model may call, as it is told of them; fewer in the states of a strategy: `schemasOf`. */
+  /** The tools that the model may call in this turn, as it is told of them; fewer in the states of a strategy: `schemasOf`. */
   readonly schemas: readonly ToolSchema[];
   readonly limits: Limits;
   /** What the agent says of every request. */

@@ -12,6 +12,8 @@ import type { CallExecution, SuspendedExecution } from "./call-execution.ts";
  *        │       │    │      ││
  *        ▼       ▼    ▼      ▼▼
  *     settled executed waiting settled
+ *
+ * A call that waits for the answer to what it asked is ready again once that is there.
  */
 export type PendingCall = ArrivedCall | OpenCall | RunningCall | EndedCall;
 
@@ -86,7 +88,7 @@ export interface ExecutedCall extends FittingCall {
   readonly result: CallExecution & { readonly durationMs: number };
 }
 
-/** A child that it started waits, and so does the run. */
+/** A child that it started waits, or it asked something that nobody has answered: so the run waits. */
 export interface WaitingCall extends FittingCall {
   readonly state: "waiting";
   readonly suspension: Suspension;
@@ -156,6 +158,11 @@ export function endedCall(call: RunningCall, result: StepResult<CallExecution | 
   function executed(execution: CallExecution): ExecutedCall {
     return { ...fitting, state: "executed", declared, marks, result: { ...execution, durationMs: result.endedAt - result.startedAt } };
   }
+}
+
+/** A call that was ended for a question is made again. */
+export function callAgain({ suspension: _suspension, ...fitting }: WaitingCall): ReadyCall {
+  return { ...fitting, state: "ready" };
 }
 
 /** Ends a call here, with a result that no execution in this process gave. */

@@ -1,20 +1,34 @@
-import type { CompactionPolicy, Message } from "@keelson/protocol";
+import type { CompactionPolicy, Message, SessionId } from "@keelson/protocol";
 import type { ContextBinding } from "../../context/rule.ts";
 import type { ContextMetrics } from "../../context/rule.ts";
+import type { PlannedRequest } from "../../context/xray/xray-conversation.ts";
 import type { Execution } from "../../session/execution.ts";
+import { sourceLine } from "../../session/untrusted-sources.ts";
 
 /** Binds a context to a run: messages and verdicts go into its log. */
 export class RunBinding implements ContextBinding {
   readonly #execution: Execution;
+  readonly planned: () => PlannedRequest;
   #injected = 0;
 
-  constructor(execution: Execution) {
+  constructor(execution: Execution, planned: () => PlannedRequest) {
     this.#execution = execution;
+    this.planned = planned;
   }
 
-  append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void {
+  get session(): SessionId {
+    return this.#execution.session;
+  }
+
+  append(
+    key: string | undefined,
+    message: Message,
+    policy: CompactionPolicy | undefined,
+    untrusted: readonly string[] | undefined = [],
+  ): void {
     const { seq } = this.#execution.journal.state;
-    this.#execution.put(key ?? `inject/${seq}/${++this.#injected}`, "message", { message, ...(policy && { policy }) });
+    const sources = untrusted.length === 0 ? undefined : { untrusted: untrusted.map(sourceLine) };
+    this.#execution.put(key ?? `inject/${seq}/${++this.#injected}`, "message", { message, ...(policy && { policy }), ...sources });
   }
 
   decide<T>(point: string, run: () => Promise<T>): Promise<T> {
@@ -22,7 +36,8 @@ export class RunBinding implements ContextBinding {
   }
 
   isDecided(point: string): boolean {
-    return this.#execution.has(point);
+    // In a rehearsal no code of the user is asked: what is not decided yet ends it.
+    return this.#execution.outside !== undefined || this.#execution.has(point);
   }
 
   warn(message: string): void {

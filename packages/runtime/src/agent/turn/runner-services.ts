@@ -11,6 +11,7 @@ import type {
   LifecycleEvent,
   Orchestrator,
   SecretResolver,
+  SessionId,
   StateReader,
   Vfs,
 } from "@keelson/protocol";
@@ -46,6 +47,8 @@ export interface RunnerServices {
   /** What it must provide for every run, beside what an agent's `sandbox` asks for: boundaries, credentials, limits. */
   readonly environmentSpec?: EnvironmentSpec | undefined;
   readonly state?: StateReader | undefined;
+  /** Removes what is kept of a session that is deleted elsewhere than in `log`, `blobs` and `state`, such as in an index. */
+  readonly forgetSession?: ((session: SessionId) => Promise<void>) | undefined;
   readonly secrets?: SecretResolver | undefined;
   /** Carries out the effects and directives that runs declare. Without it they only stand in `outcome.effects`. */
   readonly effects?: EffectExecutor | undefined;

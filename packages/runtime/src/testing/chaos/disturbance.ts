@@ -76,10 +76,12 @@ export class Disturbance implements Seams {
   }
 
   async pass<T>(seam: ChaosSeam, about: string, act: () => Promise<T>): Promise<T> {
-    await this.#standing();
+    // What a tool is started by came back before its process stood still: it runs, as one that was at work by then does, and nobody hears of it.
+    const isStarted = seam === "tool";
+    await this.#standing(isStarted);
     const { step, fault } = this.#take(seam, about);
     const counts = CONTAINERS.has(seam) ? 0 : 1;
-    return this.#during(() => fault?.act?.(act, this.#handIn(counts), step) ?? act(), counts);
+    return this.#during(() => fault?.act?.(act, this.#handIn(counts), step) ?? act(), counts, isStarted);
   }
 
   async *stream(about: string, respond: () => AsyncIterable<InferEvent>): AsyncIterable<InferEvent> {
@@ -150,9 +152,9 @@ export class Disturbance implements Seams {
     return { step, fault: planned?.fault };
   }
 
-  /** @param counts as so many acts that are under way */
-  async #during<T>(act: () => Promise<T>, counts = 1): Promise<T> {
-    await this.#standing();
+  /** @param counts as so many acts that are under way @param isStarted also where its process stands still by now */
+  async #during<T>(act: () => Promise<T>, counts = 1, isStarted = false): Promise<T> {
+    await this.#standing(isStarted);
     this.#count(counts);
     try {
       return await act();
@@ -186,14 +188,15 @@ export class Disturbance implements Seams {
     this.#changes++;
   }
 
-  async #standing(): Promise<void> {
-    while (this.#state === "frozen") await this.#thawed;
+  async #standing(isStarted = false): Promise<void> {
+    while (this.#state === "frozen" && !isStarted) await this.#thawed;
     if (this.#state === "dead") await new Promise<never>(() => {});
   }
 
   #stop(state: "dead"): Promise<never>;
   #stop(state: "frozen"): Promise<void>;
   #stop(state: "dead" | "frozen"): Promise<void> {
+    if (state === this.#state) return this.#standing();
     this.#state = state;
     if (state === "frozen")
       this.#thawed = new Promise((resolve) => {

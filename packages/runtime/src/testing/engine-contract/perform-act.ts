@@ -1,4 +1,5 @@
-import { AgentError, type OpenQuestion, type SessionId } from "@keelson/protocol";
+import { setTimeout as delay } from "node:timers/promises";
+import { AgentError, LogError, type OpenQuestion, type SessionId } from "@keelson/protocol";
 import type { Agents, Runner } from "../../agent/index.ts";
 import type { EngineScenario, ScenarioAct } from "./engine-scenario.ts";
 import { scenarioClock } from "./scenario-clock.ts";
@@ -54,13 +55,30 @@ async function tell(play: Play, act: ActFromOutside): Promise<void> {
       await runner.abort(session, act.reason);
       break;
     case "rewind":
-      await runner.sessions.rewind(session, act.turns);
+      await rewindOnceLeft(play, act.turns);
       break;
     case "pass":
       scenarioClock(engine.services.directory).pass(act.ms);
       break;
   }
 }
+
+/** A worker that has written the end of a run may hold the session a moment longer. */
+async function rewindOnceLeft({ runner, session }: Play, turns: number): Promise<void> {
+  const until = Date.now() + LEAVING_MS;
+  for (;;) {
+    try {
+      await runner.sessions.rewind(session, turns);
+      return;
+    } catch (error) {
+      const isHeld = AgentError.is(error, "session") && LogError.is(error.cause, "lease-held");
+      if (!isHeld || Date.now() > until) throw error;
+      await delay(20);
+    }
+  }
+}
+
+const LEAVING_MS = 10_000;
 
 /** Longer than any token is good. */
 const EIGHT_DAYS_MS = 8 * 24 * 3_600_000;

@@ -64,7 +64,7 @@ async function settle(play: Play, signal: AbortSignal, onUnknown: OnUnknown): Pr
   const asked: string[] = [];
   for (;;) {
     await settleSession(runnerInternals(runner).services, session, signal);
-    const unknown = (await openQuestions(play)).filter(({ type }) => type === "decision");
+    const unknown = (await openQuestions(play)).filter(({ type, asked }) => type === "decision" && asked === undefined);
     if (unknown.length === 0) return asked;
     for (const question of unknown) await runner.approve(question.token, await onUnknown(question));
     asked.push(...unknown.map(({ operation }) => operation));

@@ -3,6 +3,7 @@ import { nearestName } from "../../../json/nearest-name.ts";
 import { invalidOption } from "../invalid-option.ts";
 import { checkRulePath } from "./check-rule-path.ts";
 import { compileGlob, matchesGlob } from "./glob.ts";
+import { INFER } from "./infer-subject.ts";
 import { compilePermissionRule, REACHING_TOOLS } from "./permission-rule.ts";
 
 /** Tools of servers that are connected to later. */
@@ -22,12 +23,14 @@ const FOREIGN_NAMES: { readonly [name: string]: readonly string[] } = {
  * Refuses a rule that no call of these tools can ever be about. A pattern with a wildcard may be about tools that come later, so it is refused
  * only where it is plainly about one that is there, in another spelling.
  * @param options.mayBeMore the rules may be about tools of agents that are not known yet: then a rule is refused only where what was meant is there
+ * @param options.comesLater sources offer tools that nobody knows yet: then a rule is refused only where it has another spelling, or the name that
+ * other agents have, for a tool that is there
  * @throws AgentError of kind `invalid-option` that suggests the right rule
  */
 export function checkRuleTools(
   rules: readonly PermissionRule[],
   tools: readonly Pick<Tool, "name" | "aliases" | "effectsOf">[],
-  { mayBeMore = false }: { readonly mayBeMore?: boolean } = {},
+  { mayBeMore = false, comesLater = false }: { readonly mayBeMore?: boolean; readonly comesLater?: boolean } = {},
 ): void {
   const names = tools.map(({ name }) => name);
   const reaching = tools.some((tool) => tool.effectsOf !== undefined) ? Object.values(REACHING_TOOLS).flat() : [];
@@ -37,13 +40,14 @@ export function checkRuleTools(
     const compiled = compilePermissionRule(rule, option);
     checkRulePath(compiled, option);
     const { tool } = compiled;
-    if (known.some((name) => matchesGlob(tool, name))) continue;
+    if (matchesGlob(tool, INFER.name) || known.some((name) => matchesGlob(tool, name))) continue;
     const open = rule.pattern.indexOf("(");
     const written = open < 0 ? rule.pattern : rule.pattern.slice(0, open);
     const hasWildcard = tool.literals.length > 1;
     if (!hasWildcard && COMES_LATER.test(written)) continue;
-    const meant = hasWildcard ? inSmallLetters(written, known) : meantBy(written, known, tools);
-    if ((hasWildcard || mayBeMore) && meant === undefined) continue;
+    const meant =
+      hasWildcard || (comesLater && FOREIGN_NAMES[written] === undefined) ? inSmallLetters(written, known) : meantBy(written, known, tools);
+    if ((hasWildcard || mayBeMore || comesLater) && meant === undefined) continue;
     const advice =
       meant === undefined
         ? `There ${known.length === 0 ? "are no tools" : `are ${known.join(", ")}`}; a pattern with a star may name tools that come later`

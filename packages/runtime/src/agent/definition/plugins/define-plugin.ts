@@ -1,6 +1,7 @@
 import {
   AgentError,
   type Directive,
+  type Effect,
   type DurableEvent,
   type DurablePosition,
   type EmittedEvent,
@@ -37,8 +38,11 @@ export type PluginEventType = Exclude<(DurableEvent | EmittedEvent)["type"], "st
 export type PluginEvent<T extends PluginEventType = PluginEventType> = Extract<DurableEvent | EmittedEvent, { readonly type: T }> &
   DurablePosition & { readonly runId: RunId };
 
+/** An effect on what is known, which is carried out when the run has its result. */
+export type MemoryEffect = Extract<Effect, { readonly type: "write-memory" | "delete-memory" | "link-memory" | "unlink-memory" }>;
+
 /** What the runtime is asked to do: one list, or nothing. */
-export type PluginDirectives = readonly Directive[] | undefined | void;
+export type PluginDirectives = readonly (Directive | MemoryEffect)[] | undefined | void;
 
 /**
  * What a plugin does, all of it optional. The verdict of each callback, its directives and the change of state, is recorded

@@ -4,7 +4,7 @@ import type { AgentOptions } from "../agent.ts";
 import { TRANSITION_TOOL } from "./transition-tool.ts";
 
 /** @throws AgentError of kind `invalid-option` for a strategy that is none, or whose actions and tools the agent does not have */
-export function checkStrategyOption({ strategy, tools = [], excludedTools = [] }: AgentOptions<unknown>): void {
+export function checkStrategyOption({ strategy, tools = [], toolSources = [], excludedTools = [] }: AgentOptions<unknown>): void {
   if (strategy === undefined) return;
   if (typeof strategy?.execute !== "function" || typeof strategy.signalRoutes !== "function")
     throw invalid("strategy must be made with fsmStrategy()….build() or directStrategy()");
@@ -24,7 +24,9 @@ export function checkStrategyOption({ strategy, tools = [], excludedTools = [] }
     );
   }
   for (const tool of machine.tools)
-    if (!names.has(tool)) throw invalid(`strategy names the tool "${tool}", which is none of the agent's.${almost(tool)}`);
+    // Sources may offer it later.
+    if (!names.has(tool) && toolSources.length === 0)
+      throw invalid(`strategy names the tool "${tool}", which is none of the agent's.${almost(tool)}`);
   if (machine.offered.size > 0 && names.has(TRANSITION_TOOL))
     throw invalid(`strategy offers actions with a tool "${TRANSITION_TOOL}", and the agent has one of that name: rename it with aliasTool`);
 }

@@ -84,6 +84,7 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
     authority: narrowAuthority(loop.authority, { untrusted: sessionOf(loop).untrusted }),
     run: runControlFor(loop, id),
   };
+  execution.goOutside(`the effect "${nameOf(effect)}"`);
   let value: JsonValue | undefined;
   try {
     const returned = await unlessAborted((effectsOfRun(loop).executor as EffectExecutor).execute(effect, context), signal);

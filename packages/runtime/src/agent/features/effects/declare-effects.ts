@@ -2,6 +2,7 @@ import { DirectiveError, effectCodec, type Directive, type Effect, type FilterDe
 import { shortHash } from "../../../json/digest.ts";
 import { problemOfEmitted } from "../../../session/shown-event.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
+import type { MemoryEffect } from "../../definition/plugins/define-plugin.ts";
 import type { Admission, Declaration } from "../../turn/declaration.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
 import { effectsOfRun } from "./run-effects.ts";
@@ -100,8 +101,13 @@ function show(loop: Loop, effect: Effect): void {
     loop.execution.emit({ type: "status", status: effect.message, level: effect.level === "info" ? "info" : "warn" });
 }
 
-export function directiveEffects(directives: readonly Directive[]): readonly Effect[] {
-  return directives.map((directive) => ({ type: "directive", directive }));
+/** What a plugin asks for: effects on memory as they are, anything else is addressed to the runtime. */
+export function directiveEffects(asked: readonly (Directive | MemoryEffect)[]): readonly Effect[] {
+  return asked.map((each) => (isMemoryEffect(each) ? each : { type: "directive", directive: each }));
+}
+
+function isMemoryEffect(asked: Directive | MemoryEffect): asked is MemoryEffect {
+  return ["write-memory", "delete-memory", "link-memory", "unlink-memory"].includes(asked.type);
 }
 
 /** Only what a program may tell is taken for an event: watchers believe the others to be the runtime's. */

@@ -15,6 +15,7 @@ export type HookEnding<P extends HookPoint> =
   | { readonly type: "interrupted" };
 
 const CONTINUE = { type: "continue" } as const;
+const OBSERVERS: ReadonlySet<HookPoint> = new Set(["notification", "subagent-stop", "post-compact", "session-end", "event"]);
 
 interface CallOptions {
   readonly callId?: CallId | undefined;
@@ -32,6 +33,11 @@ export async function callHook<P extends HookPoint>(
   payload: HookPayloads[P],
   { callId, untilEnd = false }: CallOptions,
 ): Promise<HookEnding<P>> {
+  if (loop.execution.outside !== undefined) {
+    // Whoever looks on has nothing to see in a rehearsal.
+    if (OBSERVERS.has(hook.point)) return { type: "interrupted" };
+    loop.execution.goOutside(`the hook "${hook.name}" at ${hook.point}`);
+  }
   const controller = new AbortController();
   let returned: unknown;
   try {

@@ -247,7 +247,7 @@ describe("a shell hook", () => {
     const spy: Executor = { execute: async (request) => (requests.push(request), exec.execute({ command: "true" })) };
     await callAt("pre-tool-use", createShellHook({ command: "/bin/check", args: ["--strict"], exec: spy, toolNames: { bash: "Bash" } }));
     expect(requests[0]).toMatchObject({ program: "/bin/check", args: ["--strict"], maxOutputBytes: 32 * 1024 });
-    expect(JSON.parse(requests[0]?.stdin ?? "")).toMatchObject({ tool_name: "Bash" });
+    expect(JSON.parse(String(requests[0]?.stdin))).toMatchObject({ tool_name: "Bash" });
   });
 });
 

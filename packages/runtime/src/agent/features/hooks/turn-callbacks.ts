@@ -26,7 +26,8 @@ async function callAfterTurn(loop: Loop, afterTurn: AfterTurn, end: TurnEnd): Pr
   const key = `t${run.turn}/after-turn`;
   if (!run.turnOpen || execution.has(key)) return;
   try {
-    await afterTurn(turnContext(loop), end);
+    // It looks on: in a rehearsal there is nothing to see.
+    if (execution.outside === undefined) await afterTurn(turnContext(loop), end);
   } catch (error) {
     execution.emit({ type: "status", status: `afterTurn failed: ${describeThrown(error)}`, level: "warn" });
   }

@@ -16,7 +16,7 @@ const NO_SOURCES: readonly string[] = [];
 
 /**
  * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest verdict holds. Within a
- * policy: a deny rule, then what the sandbox of the call or the bounds of the policy refuse, then what the mode forbids, then an ask rule, then an allow rule that is
+ * policy: a deny rule, then what the sandbox of the call or the bounds of the policy refuse, then what the mode forbids, then a tool that changed, then an ask rule, then an allow rule that is
  * exactly this call, then what can't be known and what is sensitive, then allow rules and grants, then what the mode says of such calls.
  * No policy at all restricts nothing, so the root of a run always brings one.
  */
@@ -38,6 +38,8 @@ export function decidePermission(given: {
   readonly grants?: readonly RuleVerdict[] | undefined;
   /** Where text in context comes from that nobody vouches for. */
   readonly untrusted?: readonly string[] | undefined;
+  /** Why a person is to look at the tool first, whatever rule would allow the call. */
+  readonly changed?: string | undefined;
 }): PermissionDecision {
   const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES, untrusted = NO_SOURCES } = given;
   if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
@@ -48,7 +50,10 @@ export function decidePermission(given: {
   let verdict: PermissionDecision = UNRESTRICTED;
   for (const policy of given.policies) {
     const rules = policy.rulesFor(tool.name);
-    const decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants, untrusted.length > 0);
+    const decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants, {
+      isTainted: untrusted.length > 0,
+      changed: given.changed,
+    });
     if (decision.behavior === "deny") return decision;
     if (decision.behavior === "ask") verdict = verdict.behavior === "ask" ? bothAsk(verdict, decision) : decision;
     else if (verdict === UNRESTRICTED) verdict = decision;
@@ -80,7 +85,7 @@ function decideByPolicy(
   rules: ToolRules,
   call: JudgedCall,
   grants: readonly RuleVerdict[],
-  isTainted: boolean,
+  { isTainted, changed }: { readonly isTainted: boolean; readonly changed: string | undefined },
 ): PermissionDecision {
   const { mode } = policy;
   const { tool, effects } = call;
@@ -91,6 +96,10 @@ function decideByPolicy(
   const outOfBounds = policy.bounds === undefined || effects === undefined ? [] : judgeBounds(policy.bounds, effects, call.cwd);
   if (outOfBounds.length > 0) return refusedByBounds(outOfBounds);
   if (mode === "plan-only" && tool.effect !== "read" && !isHarmless(call)) return notARead(call);
+  if (changed !== undefined && mode !== "bypass-all")
+    return mode === "deny-unauthorized"
+      ? unauthorized(tool, `nobody has looked at this. ${changed}`)
+      : { behavior: "ask", reason: changed };
   const ask = firstNamed(rules.ask, call);
   if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
   const allow = grants.length === 0 ? rules.allow : [...rules.allow, ...grants];

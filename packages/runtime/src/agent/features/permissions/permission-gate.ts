@@ -2,11 +2,13 @@ import { panicError, type CallEffects, type Tool } from "@keelson/protocol";
 import { isDispatchTool } from "../../../tools/dispatch-tool.ts";
 import type { CompiledPolicy } from "../../definition/permissions/compiled-policy.ts";
 import { grantsFor } from "../../definition/permissions/granted-rules.ts";
+import { isSearchTool } from "../../definition/tool-sources/search-tool.ts";
 import { isTransitionTool } from "../../definition/strategies/transition-tool.ts";
 import { argumentsText } from "../../turn/call-key.ts";
 import { callPlaceOf } from "../../turn/held-services.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import type { Gate } from "../../turn/moments.ts";
+import { isSourceTool } from "../../turn/source-tool.ts";
 import { askAbout, refuse, type FittingCall, type OpenCall, type SettledCall } from "../../turn/pending-call.ts";
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { decidePermission } from "./decide-permission.ts";
@@ -17,6 +19,8 @@ export const permissionGate: Gate = { name: "permission", pass: checkPermission 
 
 async function checkPermission(loop: Loop, call: OpenCall): Promise<OpenCall | SettledCall> {
   const { tool } = call;
+  // It tells what the model may be told anyway.
+  if (isSearchTool(tool)) return call;
   const effects = tool.effectsOf === undefined || !policiesOf(loop).some(looksAtEffects) ? undefined : await effectsOf(loop, tool, call);
   const { reads = call.reads, secrets = call.secrets } = effects ?? {};
   return judge(loop, { ...call, reads, secrets }, effects);
@@ -48,6 +52,7 @@ function decideAbout(loop: Loop, call: FittingCall, effects: CallEffects | undef
     allowedTools: isTransitionTool(tool) ? undefined : loop.authority.allowedTools,
     grants: grantsFor(sessionOf(loop).grants, tool.name),
     untrusted: runOf(loop).callsUntrusted,
+    changed: isSourceTool(tool) ? tool.liveOf.changed : undefined,
   });
 }
 

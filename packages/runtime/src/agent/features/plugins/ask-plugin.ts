@@ -6,7 +6,7 @@ import type { VerdictData } from "../../../session/record-data.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { declareEffects, directiveEffects } from "../effects/declare-effects.ts";
 import { sessionOf, type Loop } from "../../turn/loop.ts";
-import type { Plugin, PluginCallbacks, PluginDirectives, PluginState } from "../../definition/plugins/define-plugin.ts";
+import type { MemoryEffect, Plugin, PluginCallbacks, PluginDirectives, PluginState } from "../../definition/plugins/define-plugin.ts";
 import { draftState } from "./state-draft.ts";
 
 /** One callback that is to be asked. */
@@ -47,7 +47,7 @@ function warnOfPanic(loop: Loop, error: unknown): void {
 
 interface Verdict {
   readonly patch?: JsonPatch | undefined;
-  readonly directives?: readonly Directive[];
+  readonly directives?: readonly (Directive | MemoryEffect)[];
 }
 
 function applyVerdict(loop: Loop, { key }: Question, verdict: Verdict | undefined): void {
@@ -77,7 +77,7 @@ async function verdictOf(loop: Loop, { plugin, callback, ask }: Question): Promi
 }
 
 /** @throws TypeError when they are none */
-export function checkedDirectives(directives: PluginDirectives): readonly Directive[] {
+export function checkedDirectives(directives: PluginDirectives): readonly (Directive | MemoryEffect)[] {
   if (directives === undefined) return [];
   if (Array.isArray(directives) && directives.every((directive) => typeof (directive as Partial<Directive> | null)?.type === "string"))
     return directives;

@@ -5,7 +5,7 @@ import { shownEvent } from "../../../session/shown-event.ts";
 import type { ShownEvents } from "../../../session/session-state.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { askObserver, checkedDirectives } from "./ask-plugin.ts";
-import type { Plugin, PluginEvent, PluginState } from "../../definition/plugins/define-plugin.ts";
+import type { MemoryEffect, Plugin, PluginEvent, PluginState } from "../../definition/plugins/define-plugin.ts";
 
 /** The events behind `from`, up to `upTo`; there may be others beside them. */
 interface Batch extends Pick<ShownEvents, "from" | "upTo" | "events"> {
@@ -45,9 +45,9 @@ function isFor({ events }: Plugin, record: LogRecord, { from, upTo }: Batch): bo
 }
 
 /** @returns what the plugin asks for */
-async function show(plugin: Plugin, batch: Batch, state: PluginState<unknown>): Promise<readonly Directive[]> {
+async function show(plugin: Plugin, batch: Batch, state: PluginState<unknown>): Promise<readonly (Directive | MemoryEffect)[]> {
   const { runId, turn, events } = batch;
-  const directives: Directive[] = [];
+  const directives: (Directive | MemoryEffect)[] = [];
   for (const record of events) {
     if (!isFor(plugin, record, batch)) continue;
     const asked = await plugin.onEvent?.({ turn, event: eventOf(record, runId) }, state);

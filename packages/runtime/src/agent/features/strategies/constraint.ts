@@ -1,6 +1,5 @@
 import type { Tool, ToolSchema } from "@keelson/protocol";
 import { createToolRegistry, type ToolSet } from "../../../tools/tool-registry.ts";
-import type { Agent } from "../../definition/agent.ts";
 import type { StateMachine } from "../../definition/strategies/state-machine.ts";
 import { isTransitionTool, transitionTool } from "../../definition/strategies/transition-tool.ts";
 import type { Loop } from "../../turn/loop.ts";
@@ -15,35 +14,31 @@ export interface Constraint {
   schemasIn(state: string): readonly ToolSchema[];
 }
 
-/** @param allowedTools names of the tools that the run may use. Default: all */
-export function constraintOf(agent: Agent<unknown>, allowedTools: readonly string[] | undefined): Constraint | undefined {
-  const machine = agent.options.strategy?.machine;
-  if (machine === undefined) return undefined;
-  const constraint = createConstraint(agent, machine);
-  return allowedTools === undefined ? constraint : narrowed(constraint, allowedTools);
-}
-
-function createConstraint(agent: Agent<unknown>, machine: StateMachine): Constraint {
+function createConstraint(machine: StateMachine, tools: () => ToolSet): Constraint {
   const sets = new Map<string, ToolSet>();
+  let of = tools();
   const toolsIn = (state: string): ToolSet => {
+    // Those of a turn are the same set for as long as nothing of them changes.
+    if (of !== tools()) sets.clear();
+    of = tools();
     let set = sets.get(state);
-    if (set === undefined) sets.set(state, (set = createToolRegistry(available(agent.tools, machine, state)).snapshot()));
+    if (set === undefined) sets.set(state, (set = createToolRegistry(available(of, machine, state)).snapshot()));
     return set;
   };
   return { machine, toolsIn, schemasIn: (state) => toolsIn(state).schemas() };
 }
 
 function narrowed({ machine, toolsIn, schemasIn }: Constraint, allowed: readonly string[]): Constraint {
-  const lists = new Map<string, readonly ToolSchema[]>();
+  const lists = new WeakMap<ToolSet, readonly ToolSchema[]>();
   return {
     machine,
     toolsIn,
     schemasIn(state) {
-      let list = lists.get(state);
+      const tools = toolsIn(state);
+      let list = lists.get(tools);
       if (list === undefined) {
-        const tools = toolsIn(state);
         list = schemasIn(state).filter(({ name }) => allowed.includes(name) || isTransitionTool(tools.get(name) as Tool));
-        lists.set(state, list);
+        lists.set(tools, list);
       }
       return list;
     },
@@ -69,6 +64,11 @@ export function constraintOn({ parts }: Loop): Constraint | undefined {
   return parts.get(CONSTRAINT);
 }
 
-export function bindConstraint({ parts, agent, authority }: Loop): void {
-  parts.set(CONSTRAINT, constraintOf(agent, authority.allowedTools));
+export function bindConstraint(loop: Loop): void {
+  const { parts, agent, authority } = loop;
+  const machine = agent.options.strategy?.machine;
+  if (machine === undefined) return;
+  const constraint = createConstraint(machine, () => loop.tools);
+  // What is left of those that the run may use.
+  parts.set(CONSTRAINT, authority.allowedTools === undefined ? constraint : narrowed(constraint, authority.allowedTools));
 }
