@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { isAlive, processNamespace } from "../../platform/process-namespace.ts";
 
 const NAME = /^keelson-credentials-(\d+)-(\d+)-/;
 let isSwept = false;
@@ -30,18 +31,4 @@ async function removeLeft(namespace: string): Promise<void> {
       if (error.code !== "EACCES" && error.code !== "EPERM") throw error;
     });
   }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
-
-async function processNamespace(): Promise<string> {
-  if (process.platform !== "linux") return "0";
-  return /\d+/.exec(await readlink("/proc/self/ns/pid"))?.[0] ?? "0";
 }
