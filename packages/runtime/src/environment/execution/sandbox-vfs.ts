@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Executor, Vfs, VfsCapability } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { realPathIn } from "../files/real-path-in.ts";
+import { forwardFiles } from "../files/forward-files.ts";
 import { unsupported } from "../files/vfs-failures.ts";
 import type { CommandExecutor } from "./create-executor.ts";
 
@@ -39,21 +39,9 @@ export function createSandboxVfs(options: SandboxVfsOptions): SandboxVfs {
     get capabilities(): ReadonlySet<VfsCapability> {
       return new Set([...files.capabilities, ...(executor === undefined ? [] : (["exec"] as const))]);
     },
-    realPath: (path) => realPathIn(files, path),
-    ls: (...given) => files.ls(...given),
-    stat: (...given) => files.stat(...given),
-    read: (...given) => files.read(...given),
-    write: (...given) => files.write(...given),
-    edit: (...given) => files.edit(...given),
-    grep: (...given) => files.grep(...given),
-    glob: (...given) => files.glob(...given),
+    ...forwardFiles(files),
     upload: (...given) => files.upload(...given),
     download: (...given) => files.download(...given),
-    pwd: () => files.pwd(),
-    cd: (path) => files.cd(path),
-    rm: (...given) => files.rm(...given),
-    cp: (...given) => files.cp(...given),
-    mv: (...given) => files.mv(...given),
 
     ...(executor?.credentials && { credentials: executor.credentials }),
     ...(executor?.confine && { confine: async (effects) => (await executor.confine?.(effects)) ?? effects }),

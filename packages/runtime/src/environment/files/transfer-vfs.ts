@@ -1,7 +1,7 @@
 import type { TransferResult, Vfs, VfsCapability, VfsOptions } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { copyBetween, type CopyEnd } from "./copy-between.ts";
-import { realPathIn } from "./real-path-in.ts";
+import { forwardFiles } from "./forward-files.ts";
 import { unsupported } from "./vfs-failures.ts";
 
 export interface TransferVfsOptions {
@@ -41,18 +41,6 @@ export function createTransferVfs(options: TransferVfsOptions): Vfs {
     },
     upload: (from, to, given) => transfer("upload", { files: machine, path: from }, { files, path: to }, given),
     download: (from, to, given) => transfer("download", { files, path: from }, { files: machine, path: to }, given),
-    realPath: (path) => realPathIn(files, path),
-    ls: (...given) => files.ls(...given),
-    stat: (...given) => files.stat(...given),
-    read: (...given) => files.read(...given),
-    write: (...given) => files.write(...given),
-    edit: (...given) => files.edit(...given),
-    grep: (...given) => files.grep(...given),
-    glob: (...given) => files.glob(...given),
-    pwd: () => files.pwd(),
-    cd: (path) => files.cd(path),
-    rm: (...given) => files.rm(...given),
-    cp: (...given) => files.cp(...given),
-    mv: (...given) => files.mv(...given),
+    ...forwardFiles(files),
   };
 }
