@@ -15,6 +15,8 @@ export interface StoreVfsOptions {
 
 // What no writer of plain values would use by chance.
 const BYTES_KEY = "~base64";
+// What the stores of `keelson/state` take as a key, in UTF-8. Paths may be longer.
+const MAX_KEY_BYTES = 1024;
 
 /**
  * The values of a state store as files, one a key: `/<namespace>/<key>`. It reads, writes and removes; a store has no
@@ -136,7 +138,20 @@ async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (StateError.is(error, "conflict")) throw unexpectedContent(path, "somebody wrote it meanwhile");
+    if (StateError.is(error, "invalid-input") && Buffer.byteLength(path) > MAX_KEY_BYTES) throw longerThanKeys(path, error);
     const message = error instanceof Error ? error.message : String(error);
     throw new VfsError({ kind: "io", path, message: `The store failed on ${path}: ${message}` }, { cause: error });
   }
+}
+
+function longerThanKeys(path: string, cause: unknown): VfsError {
+  return new VfsError(
+    {
+      kind: "io",
+      path,
+      code: "ENAMETOOLONG",
+      message: `The path ${path.slice(0, 80)}… is too long to be a key of the store: ${MAX_KEY_BYTES} bytes are the most.`,
+    },
+    { cause },
+  );
 }
