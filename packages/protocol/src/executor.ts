@@ -17,7 +17,10 @@ export interface ExecuteRequest {
   readonly cwd?: string;
   /** Added to the executor's own environment. */
   readonly env?: { readonly [name: string]: string };
-  readonly stdin?: string;
+  /** `false`: of the executor's own environment it finds only what programs need to be found and to run, such as PATH and HOME. Default true. */
+  readonly inheritEnv?: boolean;
+  /** Its whole input, or pieces that are written as they come: its input ends with them. They are taken once, when it runs. */
+  readonly stdin?: string | AsyncIterable<string>;
   /** Wall time after which the whole process group is killed. */
   readonly timeoutMs?: number;
   /** Bytes kept of stdout and of stderr each (head and tail); the rest is counted, not kept. */

@@ -19,3 +19,10 @@ export function withoutSecrets(
   }
   return kept;
 }
+
+const NEEDED = ["PATH", "HOME", "TMPDIR"];
+
+/** What a program that is given nothing else is still started with: where programs are, its home, and where temporary files go. */
+export function neededToRun(inherited: { readonly [name: string]: string | undefined }): ChildEnvironment {
+  return Object.fromEntries(NEEDED.flatMap((name) => (inherited[name] === undefined ? [] : [[name, inherited[name]]])));
+}

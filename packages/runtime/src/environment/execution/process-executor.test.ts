@@ -251,7 +251,7 @@ describe.runIf(canFindStrays())("what left the process group", { timeout: 30_000
     ],
     [
       "and starts something without that environment when it is to end",
-      `setsid bash -c 'trap "trap \"\" TERM; env -i sleep 300 & echo \\$! > stray.pid; exit" TERM; echo $$ > stray.pid; while :; do sleep 0.05; done' >/dev/null 2>&1 & until [ -s stray.pid ]; do :; done; echo ready`,
+      `setsid bash -c 'trap "trap \"\" TERM; env -i sleep 300 & echo \\$! > next.pid; mv next.pid stray.pid; exit" TERM; echo $$ > stray.pid; while :; do sleep 0.05; done' >/dev/null 2>&1 & until [ -s stray.pid ]; do :; done; echo ready`,
     ],
     [
       "and becomes one program after the other",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
-import { withoutSecrets } from "./child-environment.ts";
+import { neededToRun, withoutSecrets } from "./child-environment.ts";
 import { type CommandExecutor, createExecutor } from "./create-executor.ts";
 import { runProcess, type Wiring } from "./run-process.ts";
 import { endStrays } from "./stray-processes.ts";
@@ -42,7 +42,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): CommandE
 
   const run = async (request: ExecuteRequest, wiring: Wiring, mark: string): Promise<ExecuteResponse> => {
     const cwd = resolve(options.cwd, request.cwd ?? ".");
-    const env = request.env === undefined ? inherited : { ...inherited, ...request.env };
+    const own = request.inheritEnv === false ? neededToRun(inherited) : inherited;
+    const env = request.env === undefined ? own : { ...own, ...request.env };
     const [program, args] =
       request.command === undefined ? [request.program, request.args ?? []] : [(shell ??= defaultShell()), ["-c", request.command]];
     if (program === undefined || (request.command !== undefined && request.program !== undefined)) {

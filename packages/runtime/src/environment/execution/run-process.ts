@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
-import type { Readable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
@@ -156,7 +156,8 @@ async function follow(
       // A program need not read what it is given, and may end first.
       if (error.code !== "EPIPE" && error.code !== "ECONNRESET") fail(error);
     });
-    program.stdin?.end(request.stdin);
+    if (typeof request.stdin === "string") program.stdin?.end(request.stdin);
+    else if (program.stdin !== undefined) feed(program.stdin, request.stdin, fail);
   }
   const timer = request.timeoutMs === undefined ? undefined : setTimeout(stop, Math.min(request.timeoutMs, MAX_TIMER_MS), "timeout");
   const onAbort = (): void => stop("cancelled");
@@ -188,6 +189,14 @@ async function follow(
     request.signal?.removeEventListener("abort", onAbort);
     program.destroy();
   }
+}
+
+/** Writes pieces as they come. Who no longer reads is no failure: its exit tells. */
+function feed(input: Writable, pieces: AsyncIterable<string>, fail: (error: unknown) => void): void {
+  const source = Readable.from(pieces, { objectMode: true });
+  source.once("error", fail);
+  input.once("close", () => source.destroy());
+  source.pipe(input);
 }
 
 async function drained(closed: Promise<void>, received: () => number): Promise<void> {

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { Duplex } from "node:stream";
 import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { readCommandLine } from "../command-line/read-command-line.ts";
+import { neededToRun } from "../execution/child-environment.ts";
 import { isCredentialFolder } from "../operators/credential-folder.ts";
 import { runProcess, type Wiring } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
@@ -78,8 +79,9 @@ export function createWorkspaceRun(
       });
     return use(async (workspace) => {
       found ??= findBubblewrap(options.bubblewrap, await writableFolders(workspace.policy, workspace.folder));
-      // What a pipeline was wired to is gone after one start.
-      const starts = wiring.stdin === undefined && wiring.stdout === undefined ? PLANS : 1;
+      // What a pipeline was wired to, and what was taken of its input, is gone after one start.
+      const isWired = wiring.stdin !== undefined || wiring.stdout !== undefined || typeof request.stdin === "object";
+      const starts = isWired ? 1 : PLANS;
       for (let left = starts - 1; ; left--) {
         const response = await runInSandbox(await found, workspace, options, request, { wiring, mayPlanAgain: left > 0 });
         if (response !== "stale plan") return response;
@@ -99,7 +101,9 @@ async function runInSandbox(
   await checkCommands(policy, request, workspace);
   const filter = createSeccompFilter();
   if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
-  const env = { ...sandboxEnvironment(policy, options.env ?? process.env), ...options.secrets?.env, ...request.env };
+  const inherited = options.env ?? process.env;
+  const own = request.inheritEnv === false ? neededToRun(inherited) : inherited;
+  const env = { ...sandboxEnvironment(policy, own), ...options.secrets?.env, ...request.env };
   const bash = options.shell === undefined ? await programPath("/bin/bash") : undefined;
   // Where its standard input is a socket, bash takes itself for the shell of a remote user and would load `~/.bashrc`.
   const shell = bash === undefined ? [options.shell ?? "/bin/sh"] : [bash, "--norc"];

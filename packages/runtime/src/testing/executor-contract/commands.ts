@@ -22,6 +22,26 @@ export function describeCommands({ create, terminals }: ExecutorContractOptions)
       expect(response.stdout).toBe("grüße hi");
     });
 
+    it("reads input that comes in pieces, while it already writes", async () => {
+      const executor = await create();
+      const heard = Promise.withResolvers<void>();
+      async function* pieces(): AsyncGenerator<string> {
+        yield "one\n";
+        await heard.promise;
+        yield "two\n";
+      }
+      const response = await executor.execute({ command: "cat", stdin: pieces(), onOutput: () => heard.resolve() });
+      expect(response.stdout).toBe("one\ntwo\n");
+    });
+
+    it("finds no more of the executor's environment than it needs, where that is asked for", async () => {
+      const executor = await create();
+      const { stdout } = await executor.execute({ command: "env", env: { GIVEN: "1" }, inheritEnv: false });
+      const names = stdout.split("\n").flatMap((line) => /^[A-Za-z_]+(?==)/.exec(line) ?? []);
+      expect(names).toEqual(expect.arrayContaining(["GIVEN", "PATH"]));
+      expect(names.filter((name) => /^(LANG|USER|LOGNAME|TERM|NODE_ENV|VITEST|KEELSON_SHARED)$/.test(name))).toEqual([]);
+    });
+
     it("tells its process once it runs, and its output while it runs", async () => {
       const executor = await create();
       const told: string[] = [];
