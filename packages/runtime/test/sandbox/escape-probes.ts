@@ -1,16 +1,5 @@
-/**
- * Attempts to get out of a sandbox. Each is a script for bash that ends with 0 when it got what it wanted. They run in the workspace
- * of `probe-world.ts`, whose variables they use. Each tries in a folder and a shell of its own, with `PROBE` as its name.
- */
-export interface EscapeProbe {
-  readonly kind: "file" | "environment" | "process" | "network" | "socket" | "mount" | "kernel" | "hook" | "resource";
-  readonly name: string;
-  readonly script: string;
-  /** Only root gets this without a sandbox. */
-  readonly root?: true;
-  /** Ends with 0 where the kernel or the machine has what is tried. */
-  readonly where?: string;
-}
+import type { EscapeProbe } from "./escape-probe.ts";
+import { HOOK_PROBES } from "./hook-probes.ts";
 
 /** A system call by its number on x86-64; ends with 0 unless the call is not permitted or not there. */
 const call = (number: number, ...values: readonly string[]): string =>
@@ -300,75 +289,7 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
     script: '[ -e /dev/kmsg ] || [ -e /dev/mem ] || [ -e /dev/fuse ] || [ -n "$(find /dev -maxdepth 1 -type b)" ]',
   },
 
-  { kind: "hook", name: "write a hook", script: "echo 'echo x' > .git/hooks/pre-commit" },
-  { kind: "hook", name: "change a hook", script: "echo x >> .git/hooks/post-merge" },
-  { kind: "hook", name: "make a hook executable", script: "chmod +x .git/hooks/post-merge" },
-  { kind: "hook", name: "change the settings of the repository", script: "echo x >> .git/config" },
-  {
-    kind: "hook",
-    name: "have git look for hooks elsewhere",
-    script: 'echo "[core]hooksPath=evil" > new-config && mv -f new-config .git/config',
-  },
-  { kind: "hook", name: "have git look for settings elsewhere", script: "echo ../evil > .git/commondir" },
-  { kind: "hook", name: "link the settings and write there", script: 'ln .git/config "config-$PROBE" && echo x >> "config-$PROBE"' },
-  {
-    kind: "hook",
-    name: "take the repository away and make another",
-    script: 'mv .git "git-$PROBE" && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit && rm -rf .git && mv "git-$PROBE" .git',
-  },
-  {
-    kind: "hook",
-    name: "take the hooks away and make others",
-    script: 'mv .git/hooks "hooks-$PROBE" && mkdir .git/hooks && rmdir .git/hooks && mv "hooks-$PROBE" .git/hooks',
-  },
-  { kind: "hook", name: "write a hook of a repository within", script: "echo x > nested/.git/hooks/pre-push" },
-  { kind: "hook", name: "take a repository within away", script: 'mv nested "nested-$PROBE" && mv "nested-$PROBE" nested' },
-  { kind: "hook", name: "write a hook of a submodule", script: "echo x > .git/modules/lib/sub/hooks/pre-commit" },
-  { kind: "hook", name: "change the settings of a submodule", script: "echo x >> .git/modules/lib/sub/config" },
-  {
-    kind: "hook",
-    name: "write a hook of a submodule that comes later",
-    script: "mkdir -p .git/modules/later/hooks && echo x > .git/modules/later/hooks/post-checkout",
-  },
-  {
-    kind: "hook",
-    name: "take the submodules away",
-    script: `perl -e '$m = "modules-$ENV{PROBE}"; rename(".git/modules", $m) && rename($m, ".git/modules") or exit 1'`,
-  },
-  { kind: "hook", name: "write a hook of a submodule of a repository within", script: "mkdir -p nested/.git/modules/later/hooks" },
-  { kind: "hook", name: "have a worktree look for settings elsewhere", script: "echo ../../../evil > .git/worktrees/side/commondir" },
-  { kind: "hook", name: "give a worktree settings of its own", script: "echo x > .git/worktrees/side/config.worktree" },
-  { kind: "hook", name: "write a hook of a bare repository within", script: "echo x > bare.git/hooks/post-receive" },
-  { kind: "hook", name: "change the settings of a bare repository within", script: "echo x >> bare.git/config" },
-  { kind: "hook", name: "write a hook where the settings say hooks are", script: "echo x > tools/git-hooks/pre-commit" },
-  { kind: "hook", name: "change settings that are included", script: "echo x >> tools/gitconfig" },
-  {
-    kind: "hook",
-    name: "replace settings that are included",
-    script: 'echo x > "included-$PROBE" && mv -f "included-$PROBE" tools/gitconfig',
-  },
-  { kind: "hook", name: "move the folder of included settings", script: 'mv tools "tools-$PROBE" && mv "tools-$PROBE" tools' },
-  { kind: "hook", name: "write hooks for husky", script: "mkdir -p .husky && echo x > .husky/pre-commit" },
-  {
-    kind: "hook",
-    name: "make .husky a link",
-    script: 'mkdir -p "evil-$PROBE" && rm -rf .husky && ln -sfn "evil-$PROBE" .husky && [ -L .husky ]',
-  },
-  { kind: "hook", name: "write the hooks of a hook manager", script: "echo x >> lefthook.yml" },
-  { kind: "hook", name: "write hooks for Mercurial", script: "mkdir -p .hg && echo '[hooks]' > .hg/hgrc" },
-  { kind: "hook", name: "write tasks for an editor", script: "mkdir -p .vscode && echo '{}' > .vscode/tasks.json" },
-  { kind: "hook", name: "write settings of this agent", script: "mkdir -p .keelson && echo '{}' > .keelson/policy.json" },
-  { kind: "hook", name: "change the instructions for agents", script: "echo x >> AGENTS.md" },
-  {
-    kind: "hook",
-    name: "replace the instructions for agents",
-    script: 'echo x > "agents-$PROBE" && mv -f "agents-$PROBE" AGENTS.md && ! [ -d AGENTS.md ]',
-  },
-  { kind: "hook", name: "delete the instructions for agents", script: "rm -f AGENTS.md; [ ! -e AGENTS.md ]" },
-  { kind: "hook", name: "write instructions for other agents", script: "echo x > CLAUDE.md" },
-  { kind: "hook", name: "write rules for other agents", script: "echo x > .clinerules" },
-  { kind: "hook", name: "add a tool server", script: "echo '{}' > .mcp.json" },
-  { kind: "hook", name: "write what a shell loads", script: "echo x > .envrc" },
+  ...HOOK_PROBES,
 
   {
     kind: "resource",
@@ -400,28 +321,6 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
     script: '[ "$(prlimit --pid $$ --core --raw --noheadings -o SOFT)" != 1 ]',
   },
   { kind: "resource", name: "raise its limits", script: "prlimit --pid $$ --core=unlimited:unlimited" },
-];
-
-/** More of them, in an overlay of the workspace whose store has another overlay of it. */
-export const OVERLAY_PROBES: readonly EscapeProbe[] = [
-  { kind: "file", name: "write to the store of overlays", script: 'echo x > "$STORE/new-$PROBE"' },
-  { kind: "file", name: "list the store of overlays", script: '[ -n "$(ls "$STORE")" ]' },
-  { kind: "file", name: "read what another overlay changed", script: 'grep -rq canary "$STORE/other"' },
-  { kind: "file", name: "read what another overlay changed through /proc", script: 'grep -rq canary "/proc/self/root$STORE/other"' },
-  {
-    kind: "file",
-    name: "read the store through a descriptor of another process",
-    script: 'for f in /proc/[0-9]*/fd/* /proc/[0-9]*/cwd /proc/[0-9]*/root; do [ -e "$f/$STORE/other" ] && exit 0; done; exit 1',
-    root: true,
-  },
-  { kind: "file", name: "change what another overlay changed", script: 'echo x >> "$STORE/other/layer-0/upper/theirs.txt"' },
-  {
-    kind: "mount",
-    name: "mount an overlay of its own over the base",
-    script:
-      'd=$(mktemp -d) && unshare -Urm mount -t overlay probe -o "lowerdir=$WS,upperdir=$STORE/upper,workdir=$STORE/work,userxattr" "$d"',
-    where: 'mkdir -p "$STORE/upper" "$STORE/work"',
-  },
 ];
 
 /** A terminal of its own, which the script owns, so that nobody's is typed into. */
