@@ -1,6 +1,7 @@
 import type { BudgetLedger } from "./budget.ts";
 import type { Digest, LogId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
+import type { StateStore } from "./state.ts";
 
 /** What a writer appends. `key` names the act: it is unique within its log, so that a repeated append is recognised. */
 export interface NewRecord {
@@ -43,6 +44,16 @@ export interface AppendOptions {
   readonly durability?: Durability | undefined;
   /** What `list` tells of the log from now on, so that nobody has to read the log to show it in a list. Without one it tells nothing. */
   readonly summary?: JsonObject | undefined;
+  /**
+   * What each of the records is found by, in their order; "" for one that is not. For a log with an `index`, others leave them. A log that
+   * changes what it passes on, such as one that encrypts, passes on none.
+   */
+  readonly texts?: readonly string[] | undefined;
+  /**
+   * Unix ms: since when the records stand, where they are copied from another log. Default now. It may not be before the last record that is there,
+   * which else counts. A log that goes by its own clock alone says so by what the append resolves to.
+   */
+  readonly at?: number | undefined;
 }
 
 /** Where and since when the last of the records of an append stands, whether this append or an earlier one put it there. */
@@ -77,6 +88,10 @@ export interface EventLog extends AsyncDisposable {
   readonly blobs?: BlobStore;
   /** Where budgets are counted by all who work on this log, if it keeps such. */
   readonly ledger?: BudgetLedger;
+  /** Where what is known is kept that lives with this log, if it keeps such. */
+  readonly state?: StateStore;
+  /** What finds records of sessions by their words, if it keeps such. */
+  readonly index?: LogIndex;
   append(log: LogId, expectedSeq: number | "any", records: readonly NewRecord[], options?: AppendOptions): Promise<Appended>;
   /**
    * Records after `after` (default 0), in order; none of a log that is not there. With `follow` it waits for more (and for
@@ -94,10 +109,33 @@ export interface EventLog extends AsyncDisposable {
   /** Deletes the log, its lease and nothing else. Deleting a missing log is no error. */
   delete(log: LogId): Promise<void>;
   /**
+   * Keeps older records in less space: compressed, in segments of some hundred, each made whole or not at all. Nothing changes by it that anybody
+   * reads, appends or lists, so it needs no lease, and others go on meanwhile, deletion included. The newest append stays as it is, and so does
+   * what is too little for a segment. Repeated, it seals nothing more; of a missing log it seals nothing. `signal` rejects with its reason
+   * between two segments, and those that are made stay. A log without this keeps all records as they came.
+   */
+  seal?(log: LogId, options: SealOptions): Promise<Sealed>;
+  /**
    * Takes the right to write. Rejects with `lease-held` while another live owner holds it; an owner that is known to be
    * dead, or whose lease expired, is replaced. The same owner may acquire again (and gets a new epoch).
    */
   acquire(log: LogId, options: { readonly owner: string; readonly ttlMs: number }): Promise<Lease>;
+}
+
+export interface SealOptions {
+  /** Records up to, not including, this seq; one beyond the head stands for all. A whole number from 1, else `invalid-input`. */
+  readonly before: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What one call of `seal` has sealed. */
+export interface Sealed {
+  readonly segments: number;
+  readonly records: number;
+  /** Of the text that the records stood in. */
+  readonly bytesBefore: number;
+  /** Of the segments that they stand in now. */
+  readonly bytesAfter: number;
 }
 
 export interface LogInfo {
@@ -109,13 +147,55 @@ export interface LogInfo {
   readonly summary?: JsonObject;
 }
 
+/**
+ * What finds records of sessions by words, kept with their log: what an append brought as `texts` is found here once it resolved, and nothing is
+ * found of a log that was deleted. What others appended is found or named by `unindexed`. Failures reject with `LogError`.
+ */
+export interface LogIndex {
+  /**
+   * Records with all the words of the query, best first. A word is a run of letters and digits, in whatever case and with or without accents;
+   * one of three or more stands for those that begin with it as well.
+   * @param options.log only of this one
+   * @param options.offset how many to leave out from the beginning
+   */
+  search(query: string, options: { readonly limit: number; readonly offset?: number; readonly log?: LogId }): Promise<readonly LogMatch[]>;
+  /** Records of sessions that the index lacks, such as those whose append brought no texts, newest logs first: those of at most so many appends. */
+  unindexed(limit: number): Promise<readonly UnindexedRecords[]>;
+  /** Takes note of what those records are found by. Without effect where their log is not there any more. */
+  add(records: UnindexedRecords, texts: readonly { readonly seq: number; readonly text: string }[]): Promise<void>;
+}
+
+export interface LogMatch {
+  readonly log: LogId;
+  readonly seq: number;
+  /** From 0 to 1, comparable within one search. */
+  readonly score: number;
+}
+
+/** Those behind `after`, up to `upTo`. */
+export interface UnindexedRecords {
+  readonly log: LogId;
+  /** Which log of that name: one that is deleted and made anew is another. */
+  readonly generation: string;
+  readonly after: number;
+  readonly upTo: number;
+}
+
 /** Large values, by content; lives with the log's backend. Failures reject with `LogError`. */
 export interface BlobStore extends AsyncDisposable {
-  /** Keeps a copy. The same bytes have the same digest and are kept once. What it resolved is as durable as the next append. */
+  /**
+   * Keeps a copy. The same bytes have the same digest and are kept once. What it resolved is as durable as the next append. The digest is that
+   * of the bytes as the store keeps them: one that encrypts them says how long the same bytes have the same.
+   */
   put(bytes: Uint8Array): Promise<Digest>;
   /**
    * A copy of the bytes, or of those from `start` up to, not including, `end`; what lies beyond the last byte is left out.
    * Rejects with `not-found`, or with `corrupt` when the content is not what the digest says.
    */
   get(digest: Digest, range?: { readonly start: number; readonly end?: number }): Promise<Uint8Array>;
+  /**
+   * Removes a blob, unless it was put after `putUpTo` (Unix ms of this store's clock), by whoever may be about to refer to it. The last
+   * `put` of the same bytes counts. Resolves to whether there is no such blob any more. A store without this keeps its blobs for ever.
+   */
+  delete?(digest: Digest, options: { readonly putUpTo: number }): Promise<boolean>;
 }

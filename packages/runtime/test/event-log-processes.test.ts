@@ -8,10 +8,11 @@ import { createInterface } from "node:readline";
 import type { EventLog, LogId, LogRecord } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../test/tier.ts";
-import { createSqliteEventLog, processOwner } from "../src/state/index.ts";
+import { checkSqliteDatabase, createSqliteEventLog, processOwner } from "../src/state/index.ts";
 import { randomNumbers } from "./processes/random-numbers.ts";
 
 const KILLS = sampleSize("kills of a process that appends", { test: 6, ci: 200, soak: 2000 });
+const SEALERS_KILLED = sampleSize("kills of processes that seal", { test: 3, ci: 20, soak: 100 });
 const SEED = seed;
 
 const folder = await mkdtemp(join(tmpdir(), "keelson-processes-"));
@@ -143,6 +144,46 @@ it(
       // The killed process holds the lease for another hour; it is known to be dead.
       if (life === KILLS - 1) await log.acquire("session/a" as LogId, { owner: processOwner(), ttlMs: 1000 });
     }
+  },
+);
+
+it(
+  `holds each record once, and each segment whole, when processes that seal and append are killed (${SEALERS_KILLED} kills, seed ${SEED})`,
+  { timeout: 30_000 + SEALERS_KILLED * 10_000 },
+  async () => {
+    const random = randomNumbers(SEED);
+    const path = join(folder, "sealing.db");
+    const printed = new Map<number, string>();
+    let sealedRecords = 0;
+    for (let life = 0; life < SEALERS_KILLED; life++) {
+      const sealers = [start("seal-until-killed", path), start("seal-until-killed", path)];
+      // At work before anybody is killed: else only starts would be tried.
+      for (const { lines } of sealers) await lines.next();
+      const writer = start("append-until-killed", path, life, SEED + life);
+      const victims = [writer, ...sealers];
+      const outputs = sealers.map(async ({ lines }) => {
+        for await (const line of lines) sealedRecords += Number(line.split(" ")[1]);
+      });
+      let wanted = 150 + Math.floor(random() * 150);
+      for await (const line of writer.lines) {
+        const [seq = "", key = ""] = line.split(" ");
+        if (seq !== "start") printed.set(Number(seq), key);
+        // In whatever order, at whatever moment.
+        if (--wanted <= 0) victims.splice(Math.floor(random() * victims.length), 1)[0]?.process.kill("SIGKILL");
+      }
+      for (const { process: child } of victims) child.kill("SIGKILL");
+      await Promise.all([...outputs, writer.exit, ...sealers.map(({ exit }) => exit)]);
+
+      await using log = createSqliteEventLog(path);
+      const records = await readAll(log, "session/a");
+      const where = `seed ${SEED}, life ${life}`;
+      expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+      expect(await log.head("session/a" as LogId), where).toBe(records.length);
+      expect(new Set(records.map(({ key }) => key)).size, where).toBe(records.length);
+      for (const [seq, key] of printed) expect(records[seq - 1]?.key, `${where}, seq ${seq}`).toBe(key);
+      expect(checkSqliteDatabase(path), where).toEqual([]);
+    }
+    expect(sealedRecords).toBeGreaterThan(100);
   },
 );
 

@@ -9,6 +9,8 @@ import { createMemoryEventLog } from "./memory/memory-event-log.ts";
 import { createSqliteEventLog } from "./sqlite/sqlite-event-log.ts";
 
 const TTL = 100;
+/** In all that was played. */
+let sealed = 0;
 
 type Act =
   | {
@@ -25,14 +27,18 @@ type Act =
   | { readonly type: "renew" | "release"; readonly pick: number }
   | { readonly type: "tick"; readonly ms: number }
   | { readonly type: "delete"; readonly log: LogId }
+  /** Changes nothing that the model knows. */
+  | { readonly type: "seal"; readonly log: LogId; readonly before: number }
   | { readonly type: "read"; readonly log: LogId; readonly after: number };
 
 const logs = fc.constantFrom("a" as LogId, "b" as LogId, "a/inbox" as LogId);
+/** Enough for a segment, alone. */
+const LONG = "long ".repeat(4000);
 const records = fc.uniqueArray(
   fc.record({
     key: fc.constantFrom("k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"),
     type: fc.constantFrom("t", "t", "u"),
-    data: fc.constantFrom({}, {}, { n: 1 }),
+    data: fc.constantFrom({}, { n: 1 }, { text: LONG }, { text: LONG }),
   }),
   { selector: (record) => record.key, maxLength: 3 },
 );
@@ -54,6 +60,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constantFrom("renew" as const, "release" as const), pick: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("tick" as const), ms: fc.constantFrom(1, 60, 101, -1000) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("delete" as const), log: logs }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant("seal" as const), log: logs, before: fc.constantFrom(2, 3, 5, 100) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("read" as const), log: logs, after: fc.nat({ max: 4 }) }) },
 );
 
@@ -188,6 +195,9 @@ async function play(script: readonly Act[], create: (now: () => number) => reado
       case "delete":
         expect(await outcomeOf(log.delete(act.log))).toEqual(model.delete(act.log));
         break;
+      case "seal":
+        if (log.seal !== undefined) sealed += (await log.seal(act.log, { before: act.before })).records;
+        break;
       case "read":
         expect(await readAll(log, act.log, act.after)).toEqual((model.logs.get(act.log) ?? []).slice(act.after));
         break;
@@ -223,7 +233,8 @@ describe("a log does what the model does, whatever is asked of it and in whateve
         const path = join(folder, `${++files}.db`);
         return play(script, (now) => [createSqliteEventLog({ path, now }), createSqliteEventLog({ path, now })]);
       }),
-      { numRuns: 40 },
+      { numRuns: 80 },
     );
+    expect(sealed).toBeGreaterThan(10);
   });
 });

@@ -2,8 +2,15 @@ import { createHash } from "node:crypto";
 import { type BlobStore, type Digest, LogError } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 
-/** The tests that every `BlobStore` must pass. `create` returns an empty store. */
-export function describeBlobStore(name: string, create: () => BlobStore | Promise<BlobStore>): void {
+/**
+ * The tests that every `BlobStore` must pass. `create` returns an empty store.
+ * @param options.digestOf of what its digests are: of what was put, or, for one that keeps it in another form, of that
+ */
+export function describeBlobStore(
+  name: string,
+  create: () => BlobStore | Promise<BlobStore>,
+  { digestOf = "content" }: { readonly digestOf?: "content" | "other form" } = {},
+): void {
   describe(`${name} keeps the BlobStore contract`, () => {
     it("gives back the bytes it was given, under the digest of their content", async () => {
       await using store = await create();
@@ -16,7 +23,12 @@ export function describeBlobStore(name: string, create: () => BlobStore | Promis
         Buffer.from("as a Buffer"),
       ]) {
         const digest = await store.put(bytes);
-        expect(digest).toBe(`sha256:${createHash("sha256").update(bytes).digest("hex")}`);
+        const ofContent = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+        if (digestOf === "content") expect(digest).toBe(ofContent);
+        else {
+          expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+          expect(digest).not.toBe(ofContent);
+        }
         const back = await store.get(digest);
         expect(back).toBeInstanceOf(Uint8Array);
         expect(Buffer.compare(back, bytes)).toBe(0);
@@ -56,6 +68,22 @@ export function describeBlobStore(name: string, create: () => BlobStore | Promis
       expect(await kindOf(store.put("text"))).toBe("invalid-input");
     });
 
+    it("removes a blob where it can, unless it was put since, and says whether it is gone", async (context) => {
+      await using store = await create();
+      if (store.delete === undefined) return context.skip("it keeps blobs for ever");
+      const [digest, other] = [await store.put(Buffer.from("one")), await store.put(Buffer.from("other"))];
+      expect(await store.delete(digest, { putUpTo: 0 })).toBe(false);
+      expect(text(await store.get(digest))).toBe("one");
+      const later = Number.MAX_SAFE_INTEGER;
+      expect(await store.delete(digest, { putUpTo: later })).toBe(true);
+      expect(await kindOf(store.get(digest))).toBe("not-found");
+      expect(await store.delete(digest, { putUpTo: later })).toBe(true);
+      expect(text(await store.get(other))).toBe("other");
+      expect(await store.put(Buffer.from("one"))).toBe(digest);
+      expect(await store.delete(digest, { putUpTo: 0 })).toBe(false);
+      expect(text(await store.get(digest))).toBe("one");
+    });
+
     it("rejects everything after its disposal", async () => {
       const store = await create();
       const digest = await store.put(Buffer.from("x"));
@@ -63,6 +91,7 @@ export function describeBlobStore(name: string, create: () => BlobStore | Promis
       await store[Symbol.asyncDispose]();
       expect(await kindOf(store.get(digest))).toBe("closed");
       expect(await kindOf(store.put(Buffer.from("x")))).toBe("closed");
+      if (store.delete !== undefined) expect(await kindOf(store.delete(digest, { putUpTo: 0 }))).toBe("closed");
     });
   });
 }

@@ -4,12 +4,13 @@ import { describeAppending } from "./event-log-contract/describe-appending.ts";
 import { describeInbox } from "./event-log-contract/describe-inbox.ts";
 import { describeLeases } from "./event-log-contract/describe-leases.ts";
 import { describeReading } from "./event-log-contract/describe-reading.ts";
+import { describeSealing } from "./event-log-contract/describe-sealing.ts";
 import { describeSummaries } from "./event-log-contract/describe-summaries.ts";
 import { failureOf } from "./event-log-contract/failure-of.ts";
 import { recordsOf } from "./event-log-contract/records-of.ts";
 import { LOG, record } from "./event-log-contract/sample-records.ts";
 
-/** The tests that every `EventLog` must pass. */
+/** The tests that every `EventLog` must pass; one with an `index` passes those of `describeLogIndex`, too. */
 export function describeEventLog(name: string, create: CreateEventLog): void {
   describe(`${name} keeps the EventLog contract`, () => {
     describeAppending(create);
@@ -17,6 +18,7 @@ export function describeEventLog(name: string, create: CreateEventLog): void {
     describeReading(create);
     describeLeases(create);
     describeSummaries(create);
+    describeSealing(create);
 
     it("rejects everything after its disposal, readers that wait included", async () => {
       const log = await create(() => 0);

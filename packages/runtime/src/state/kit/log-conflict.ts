@@ -22,6 +22,15 @@ export function takenKey(log: LogId, expectedSeq: number | "any", actualSeq: num
   });
 }
 
+/** @throws LogError `invalid-input` unless it is a time that records may be said to stand since. */
+export function assertTime(log: LogId, at: number): void {
+  if (Number.isSafeInteger(at) && at >= 0) return;
+  throw new LogError({
+    kind: "invalid-input",
+    message: `The time of an append to log "${log}" must be whole milliseconds of Unix time; it is ${String(at)}.`,
+  });
+}
+
 export function closedLog(): LogError {
   return new LogError({ kind: "closed", message: "The event log was disposed of. Create another one to go on." });
 }
@@ -36,5 +45,14 @@ export function assertExpectedSeq(log: LogId, expectedSeq: number | "any"): void
   throw new LogError({
     kind: "invalid-input",
     message: `expectedSeq for log "${log}" must be "any" or a whole number from 0; it is ${String(expectedSeq)}.`,
+  });
+}
+
+/** @throws LogError `invalid-input` unless it is a whole number from 1. */
+export function assertSealBefore(log: LogId, before: number): void {
+  if (Number.isSafeInteger(before) && before >= 1) return;
+  throw new LogError({
+    kind: "invalid-input",
+    message: `\`before\` of a sealing of log "${log}" must be the seq of a record, from 1; it is ${String(before)}.`,
   });
 }

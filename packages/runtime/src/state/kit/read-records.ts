@@ -26,7 +26,7 @@ export async function timeAt(source: RecordSource, seq: number): Promise<number>
 }
 
 /** After so many records in a row the event loop gets a turn, so that opening a long session starves nobody. */
-const RECORDS_PER_TURN = 512;
+const RECORDS_PER_TURN = 256;
 
 function createReader(source: RecordSource, options: ReadOptions): AsyncIterator<LogRecord, undefined> {
   const wait = createWait(source, options.signal);

@@ -3,15 +3,17 @@ import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sli
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface MemoryBlobStoreOptions {
+  /** Unix ms. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
   /** Default 256 MiB. */
   readonly maxBlobBytes?: number | undefined;
 }
 
 /** Blobs that live as long as this object. Only its own copies are kept and only copies leave it, so that no content goes bad. */
 export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): BlobStore {
-  checkOptionNames("createMemoryBlobStore", options, { maxBlobBytes: true });
-  const { maxBlobBytes = MAX_BLOB_BYTES } = options;
-  const blobs = new Map<Digest, Uint8Array>();
+  checkOptionNames("createMemoryBlobStore", options, { now: true, maxBlobBytes: true });
+  const { now = Date.now, maxBlobBytes = MAX_BLOB_BYTES } = options;
+  const blobs = new Map<Digest, { readonly bytes: Uint8Array; readonly putAt: number }>();
   let closed = false;
 
   return {
@@ -20,14 +22,21 @@ export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): Blo
       assertBlob(bytes, maxBlobBytes);
       const digest = digestOf(bytes);
       // Not `slice`: that of a Buffer shares its memory.
-      if (!blobs.has(digest)) blobs.set(digest, new Uint8Array(bytes));
+      blobs.set(digest, { bytes: blobs.get(digest)?.bytes ?? new Uint8Array(bytes), putAt: now() });
       return digest;
     },
     async get(digest, range) {
       if (closed) throw closedBlobStore();
-      const bytes = blobs.get(digest);
-      if (bytes === undefined) throw missingBlob(digest);
-      return sliceBlob(bytes, range);
+      const kept = blobs.get(digest);
+      if (kept === undefined) throw missingBlob(digest);
+      return sliceBlob(kept.bytes, range);
+    },
+    async delete(digest, { putUpTo }) {
+      if (closed) throw closedBlobStore();
+      const kept = blobs.get(digest);
+      if (kept !== undefined && kept.putAt > putUpTo) return false;
+      blobs.delete(digest);
+      return true;
     },
     async [Symbol.asyncDispose]() {
       closed = true;

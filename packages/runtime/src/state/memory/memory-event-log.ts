@@ -2,7 +2,7 @@ import type { Appended, AppendOptions, EventLog, JsonObject, Lease, LogId, LogIn
 import { compareCodePoints } from "../kit/compare-code-points.ts";
 import { assertName, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "../kit/encoded-record.ts";
 import { assertEpoch, assertLeaseRequest, createLease, leaseHeld, type LeaseState, otherHolder } from "../kit/lease-state.ts";
-import { assertExpectedSeq, closedLog, deletedLog } from "../kit/log-conflict.ts";
+import { assertExpectedSeq, assertTime, closedLog, deletedLog } from "../kit/log-conflict.ts";
 import { MemoryLogContent } from "./memory-log-content.ts";
 import { type LogContent, planAppend } from "../kit/plan-append.ts";
 import { readRecords, type ReadOptions, type RecordSource, timeAt } from "../kit/read-records.ts";
@@ -37,9 +37,9 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     if (waiting !== undefined) for (const wake of waiting) wake();
   };
 
-  function store(log: LogId, content: MemoryLogContent | undefined, records: readonly NewRecord[], text: string): number {
+  function store(log: LogId, content: MemoryLogContent | undefined, records: readonly NewRecord[], text: string, since = now()): number {
     if (content === undefined) logs.set(log, (content = new MemoryLogContent()));
-    const at = Math.max(now(), content.lastAt);
+    const at = Math.max(since, content.lastAt);
     content.append(at, records, text);
     wakeReaders(log);
     return at;
@@ -71,18 +71,20 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       log: LogId,
       expectedSeq: number | "any",
       records: readonly NewRecord[],
-      { epoch, summary }: AppendOptions = {},
+      { epoch, summary, at: since }: AppendOptions = {},
     ): Promise<Appended> {
       assertOpen();
       assertName(log, "The id of a log");
       assertExpectedSeq(log, expectedSeq);
+      if (since !== undefined) assertTime(log, since);
       const text = encodeTogether(log, records, maxRecordBytes);
       const about = encodeSummary(log, summary, maxRecordBytes);
       if (epoch !== undefined) assertEpoch(log, epoch, leases.get(log));
       const content = logs.get(log);
       const { missing, lastSeq } = planAppend({ log, expectedSeq, records, text }, content?.about(records) ?? EMPTY);
       const isWhole = missing.length === records.length;
-      const at = missing.length > 0 ? store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes)) : 0;
+      const at =
+        missing.length > 0 ? store(log, content, missing, isWhole ? text : encodeTogether(log, missing, maxRecordBytes), since) : 0;
       const added = logs.get(log);
       if (added !== undefined && (missing.length > 0 || (records.length === 0 && about !== undefined))) added.summary = about;
       return { seq: lastSeq, at: missing.length > 0 && isWhole ? at : await timeAt(sourceOf(log), lastSeq) };

@@ -7,12 +7,19 @@ import { checkOptionNames } from "../../json/option-names.ts";
 export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
   readonly path: string;
+  /** Unix ms. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
   /** Default 256 MiB. */
   readonly maxBlobBytes?: number | undefined;
   /** How long a write keeps trying while other processes hold the lock. Default 10 s. */
   readonly busyTimeoutMs?: number | undefined;
 }
 
+const PUT = "INSERT INTO blobs (digest, bytes) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING";
+// Beside the bytes, which would be written anew with every change of their row.
+const PUT_AT = "INSERT INTO blob_puts (digest, at) VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at = max(at, excluded.at)";
+const DELETE_PUT = "DELETE FROM blob_puts WHERE digest = ?1 AND at <= ?2";
+const DELETE = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM blob_puts WHERE digest = ?1)";
 const DIGEST = /^sha256:([0-9a-f]{64})$/;
 
 /**
@@ -22,8 +29,8 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/;
  */
 export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOptions): BlobStore {
   const options: SqliteBlobStoreOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
-  checkOptionNames("createSqliteBlobStore", options, { path: true, maxBlobBytes: true, busyTimeoutMs: true });
-  const { maxBlobBytes = MAX_BLOB_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
+  checkOptionNames("createSqliteBlobStore", options, { path: true, now: true, maxBlobBytes: true, busyTimeoutMs: true });
+  const { now = Date.now, maxBlobBytes = MAX_BLOB_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);
   let closed = false;
 
@@ -37,7 +44,8 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
       const done = database.write(
         "process",
         () => {
-          database.prepare("INSERT INTO blobs (digest, bytes) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING").run(keyOf(digest), kept);
+          database.prepare(PUT).run(keyOf(digest), kept);
+          database.prepare(PUT_AT).run(keyOf(digest), now());
           isWritten = true;
         },
         busyTimeoutMs,
@@ -60,6 +68,19 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
         });
       }
       return range === undefined ? bytes : sliceBlob(bytes, range);
+    },
+    async delete(digest, { putUpTo }) {
+      if (closed) throw closedBlobStore();
+      const key = keyOf(digest);
+      return database.write(
+        "process",
+        () => {
+          database.prepare(DELETE_PUT).run(key, putUpTo);
+          database.prepare(DELETE).run(key);
+          return database.prepare("SELECT 1 FROM blobs WHERE digest = ?").get(key) === undefined;
+        },
+        busyTimeoutMs,
+      );
     },
     async [Symbol.asyncDispose]() {
       if (closed) return;

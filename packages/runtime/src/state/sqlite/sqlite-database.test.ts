@@ -16,8 +16,9 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
+import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord, usd } from "@keelson/protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { digestOf } from "../kit/blob-content.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
 import { migrate, SCHEMA_VERSION } from "./sqlite-schema.ts";
@@ -356,6 +357,30 @@ describe("a full disk", () => {
     database.connection.exec("PRAGMA max_page_count = 100000");
     await log.append(LOG, 21, [{ key: "n0", type: "t", data: { text: "y".repeat(100_000) } }]);
     expect(await count(log)).toBe(22);
+    database.close();
+  });
+
+  it("keeps nothing of a blob or a reservation that did not fit either, says so, and takes both when there is space again", async () => {
+    const path = newPath();
+    await using log = createSqliteEventLog(path);
+    const small = await log.blobs.put(Buffer.from("small"));
+    await log.ledger.reserve("before", [{ id: "run" }], usd("1"));
+    await log.ledger.settle("before", usd("1"));
+    const database = openSqliteDatabase(path);
+    const limit = (pages: number): void => database.connection.exec(`PRAGMA max_page_count = ${pages}`);
+    const pages = database.connection.prepare("PRAGMA page_count").get()?.["page_count"] as number;
+    limit(pages);
+    const large = Buffer.alloc(100_000, "y");
+    expect(await rejection(log.blobs.put(large))).toMatchObject({ kind: "full", message: expect.stringContaining("Free space") });
+    const names = Array.from({ length: 200 }, (_, n) => ({ id: `${n} ${"z".repeat(200)}` }));
+    expect(await rejection(log.ledger.reserve("large", names, usd("1")))).toMatchObject({ kind: "full" });
+    expect(Buffer.from(await log.blobs.get(small)).toString()).toBe("small");
+    expect(await rejection(log.blobs.get(digestOf(large)))).toMatchObject({ kind: "not-found" });
+    expect(await log.ledger.used(names[0]?.id ?? "")).toMatchObject({ cost: "0" });
+    limit(100_000);
+    expect(await log.blobs.put(large)).toBe(digestOf(large));
+    expect(await log.ledger.reserve("large", names, usd("1"))).toMatchObject({ type: "reserved" });
+    expect(await log.ledger.used("run")).toMatchObject({ cost: "1" });
     database.close();
   });
 

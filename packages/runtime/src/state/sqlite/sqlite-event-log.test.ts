@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { LogError, type LogId, type LogRecord, type NewRecord } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
 import { describeEventLog } from "../../testing/event-log-contract.ts";
+import { describeLogIndex } from "../../testing/log-index-contract.ts";
 import { processOwner } from "../../platform/process-owner.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
@@ -23,6 +24,7 @@ function recordsWith(...keys: readonly string[]): readonly NewRecord[] {
 }
 
 describeEventLog("createSqliteEventLog", (now) => createSqliteEventLog({ path: newPath(), now }));
+describeLogIndex("createSqliteEventLog", () => createSqliteEventLog(newPath()));
 
 it("keeps its logs in the file, for whoever opens it next", async () => {
   const path = newPath();

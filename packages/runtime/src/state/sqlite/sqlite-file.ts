@@ -70,7 +70,13 @@ export function connect(file: string): DatabaseSync {
   const deadline = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
     try {
-      connection ??= new Connection(file, { timeout: BLOCKING_WAIT_MS });
+      if (connection === undefined) {
+        // Node's permission model allows none.
+        const allowExtension = process.permission === undefined;
+        connection = new Connection(file, { timeout: BLOCKING_WAIT_MS, allowExtension });
+        // Only what compares vectors is ever loaded, and allowed only while that happens.
+        if (allowExtension) connection.enableLoadExtension(false);
+      }
       setUp(connection, file);
       return connection;
     } catch (error) {

@@ -3,6 +3,7 @@ import type { LogContent } from "../kit/plan-append.ts";
 import { type AppendRow, damagedRow, recordsIn } from "./sqlite-append-row.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
+import { findSegment, openSegmentNow } from "./sqlite-segments.ts";
 
 /** Of the log `l`. */
 export const LAST_APPEND: string = `(SELECT max(place) FROM appends WHERE place > l.id << ${SEQ_BITS} AND place < (l.id + 1) << ${SEQ_BITS})`;
@@ -15,7 +16,8 @@ const FIND_LOG = `
 const FIND_KEY = "SELECT seq FROM keys WHERE log = ? AND key = ?";
 const ROW_AT = `
   SELECT place & ${SEQ_MASK} AS seq, at, names, data FROM appends
-  WHERE place > ?1 << ${SEQ_BITS} AND place <= ?1 << ${SEQ_BITS} | ?2 ORDER BY place DESC LIMIT 1`;
+  WHERE place > ?1 << ${SEQ_BITS} AND place <= ?1 << ${SEQ_BITS} | ?2 AND place + records > (?1 << ${SEQ_BITS} | ?2)
+  ORDER BY place DESC LIMIT 1`;
 
 /** A log as it is now, within a transaction. `epoch` is null where nobody ever held a lease. */
 export interface LogRow {
@@ -38,16 +40,27 @@ type Nullable<T> = { readonly [Name in keyof T]: T[Name] | null };
 export function contentOf(database: SqliteDatabase, log: LogId, { id, head }: LogRow, records: readonly NewRecord[]): LogContent {
   const standing = new Map<string, LogRecord>();
   const findKey = database.prepare(FIND_KEY);
+  const find = createFind(database, log, id);
   for (const { key } of records) {
     const seq = findKey.get(id, key)?.["seq"] as number | undefined;
-    if (seq !== undefined) standing.set(key, recordAt(database, log, id, seq));
+    if (seq !== undefined) standing.set(key, find(seq));
   }
   return { head, standing };
 }
 
-function recordAt(database: SqliteDatabase, log: LogId, id: number, seq: number): LogRecord {
-  const row = database.prepare(ROW_AT).get(id, seq) as AppendRow | undefined;
-  const record = row && recordsIn(row, log, database.path)[seq - row.seq];
-  if (record === undefined) throw damagedRow(log, database.path, seq, `record ${seq} is missing`);
-  return record;
+/** Finds records by their seq, in the row of their append or in a segment. The segment that it opened last stays open. */
+function createFind(database: SqliteDatabase, log: LogId, id: number): (seq: number) => LogRecord {
+  let opened: readonly AppendRow[] = [];
+  const inSegment = (seq: number): AppendRow | undefined => opened.findLast((row) => row.seq <= seq);
+  return (seq) => {
+    let row = database.prepare(ROW_AT).get(id, seq) as AppendRow | undefined;
+    if (row === undefined) {
+      const segment = findSegment(database, id, seq);
+      if (segment !== undefined && opened[0]?.seq !== segment.seq) opened = openSegmentNow(segment, log, database.path);
+      row = segment && inSegment(seq);
+    }
+    const record = row && recordsIn(row, log, database.path)[seq - row.seq];
+    if (record === undefined) throw damagedRow(log, database.path, seq, `record ${seq} is missing`);
+    return record;
+  };
 }

@@ -124,6 +124,90 @@ const MIGRATIONS: readonly string[] = [
     INSERT INTO keys SELECT new.place >> ${SEQ_BITS}, value, (new.place & ${SEQ_MASK}) + key / 2 FROM json_each(new.names) WHERE key % 2 = 0;
   END;
   `,
+  `
+  CREATE TABLE state_scopes (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE state_entries (
+    -- AUTOINCREMENT: what is written about an entry later must not meet another one.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    metadata TEXT,
+    expires_at INTEGER,
+    tier TEXT,
+    lifetime TEXT,
+    content_kind TEXT,
+    salience REAL,
+    -- Which model made the vector; empty while there is none for this value.
+    embedding_model TEXT,
+    -- 32-bit floats of length 1, little endian.
+    embedding BLOB
+  ) STRICT;
+  CREATE UNIQUE INDEX state_entries_by_key ON state_entries (scope, key);
+  CREATE INDEX state_entries_by_end ON state_entries (expires_at) WHERE expires_at IS NOT NULL;
+  -- The words of entries, and of none of their links. The scope is a word of its own, so that others' matches are not looked at.
+  CREATE VIRTUAL TABLE state_text USING fts5 (scope, key, text, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+  CREATE TRIGGER forget_state_text AFTER DELETE ON state_entries BEGIN
+    DELETE FROM state_text WHERE rowid = old.id;
+  END;
+  `,
+  `
+  -- When each blob was last put: what refers to it may follow. One from before this was kept has no row.
+  CREATE TABLE blob_puts (
+    digest BLOB PRIMARY KEY,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  `
+  -- 1: nobody searches its log, or it has nothing to be found by.
+  ALTER TABLE appends ADD COLUMN indexed INTEGER;
+  -- The appends to logs of sessions that the index lacks: whoever searches sees to them. A trigger, since other processes may not know of it.
+  CREATE TABLE unindexed (
+    place INTEGER PRIMARY KEY
+  ) STRICT;
+  INSERT INTO unindexed
+    SELECT a.place FROM appends a JOIN logs l ON l.id = a.place >> ${SEQ_BITS}
+    WHERE l.name LIKE 'session/_%' AND l.name NOT LIKE 'session/%/%';
+  CREATE TRIGGER note_unindexed AFTER INSERT ON appends WHEN new.indexed IS NULL BEGIN
+    INSERT INTO unindexed VALUES (new.place);
+  END;
+  -- The words of records, each under its place. The text itself stands in the records.
+  CREATE VIRTUAL TABLE log_text USING fts5 (text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+  `,
+  `
+  -- Appends that follow one another, compressed, under the place of the first. Their keys stay in keys, and their words in log_text.
+  CREATE TABLE segments (
+    place INTEGER PRIMARY KEY,
+    -- How many.
+    records INTEGER NOT NULL,
+    -- Of the bytes.
+    sha256 BLOB NOT NULL,
+    bytes BLOB NOT NULL
+  ) STRICT;
+  -- A trigger, since a process that does not know of segments may delete a log.
+  CREATE TRIGGER delete_segments AFTER DELETE ON logs BEGIN
+    DELETE FROM segments WHERE place > old.id << ${SEQ_BITS} AND place < (old.id + 1) << ${SEQ_BITS};
+  END;
+  -- How many records an append brought that the index lacks: it may stand in a segment.
+  DELETE FROM unindexed WHERE place NOT IN (SELECT place FROM appends);
+  ALTER TABLE unindexed ADD COLUMN records INTEGER NOT NULL DEFAULT 1;
+  UPDATE unindexed SET records = (SELECT a.records FROM appends a WHERE a.place = unindexed.place);
+  DROP TRIGGER note_unindexed;
+  CREATE TRIGGER note_unindexed AFTER INSERT ON appends WHEN new.indexed IS NULL BEGIN
+    INSERT INTO unindexed VALUES (new.place, new.records);
+  END;
+  `,
+  `
+  -- By itself FTS5 merges hundreds of pages at once, while everybody waits. Here those who add words have it merge a few pages at a time.
+  INSERT INTO log_text (log_text, rank) VALUES ('automerge', 0);
+  `,
+  `
+  INSERT INTO state_text (state_text, rank) VALUES ('automerge', 0);
+  `,
 ];
 
 export const SCHEMA_VERSION: number = MIGRATIONS.length;

@@ -119,6 +119,19 @@ export function describeAppending(create: CreateEventLog): void {
       expect((await recordsOf(log.read(OTHER))).map(({ at }) => at)).toEqual([20]);
     });
 
+    it("takes the time that copied records are said to stand since, or says which time they have", async () => {
+      await using log = await create(() => 5000);
+      const first = await log.append(LOG, 0, [record("a")], { at: 1000 });
+      expect([1000, 5000]).toContain(first.at);
+      const second = await log.append(LOG, "any", [record("b")], { at: 500 });
+      expect(second.at).toBe(first.at === 1000 ? 1000 : 5000);
+      await log.append(LOG, 2, [record("c")]);
+      expect((await recordsOf(log.read(LOG))).map(({ at }) => at)).toEqual([first.at, second.at, 5000]);
+      if (first.at === 1000)
+        for (const at of [-1, 0.5, Number.NaN])
+          expect(await failureOf(log.append(LOG, 3, [record("d")], { at }))).toMatchObject({ kind: "invalid-input" });
+    });
+
     it("keeps odd strings and a record of several MiB as they are", async () => {
       await using log = await create(Date.now);
       const odd = "\u0000 \ud83d\ude00 \u2028 \"\\' __proto__";
