@@ -13,6 +13,13 @@ export interface StoredValue {
   readonly version: number;
   /** What it was written with. A store that keeps none loses the label of untrusted text (`untrusted` in it). */
   readonly metadata?: JsonObject;
+  /** What else it was written with. */
+  readonly tier?: string;
+  readonly lifetime?: string;
+  readonly contentKind?: string;
+  readonly salience?: number;
+  /** Unix ms from which on it is gone. */
+  readonly expiresAt?: number;
 }
 export interface SearchResult {
   readonly key: string;

@@ -10,7 +10,7 @@ import {
 } from "@keelson/protocol";
 import { dispatchTasks } from "keelson/orchestration";
 import { systemClock, type Clock } from "keelson/session";
-import { checkOptionNames } from "./check-option-names.ts";
+import { checkOptionNames } from "keelson/state/kit";
 import { createIngress } from "./ingress.ts";
 import type { Attached } from "./orchestrator-service.ts";
 import { DEFAULT_NAME, serviceNames } from "./service-options.ts";

@@ -18,7 +18,7 @@ const BUSY: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
 /**
  * How long 404 is no answer yet: the ingress hears of a deployment a moment after it was registered, and of all of them a moment after the
- * server was started (restate-server 1.7.12 under load; 21 of 500 plays with crashes met it).
+ * server was started (restate-server 1.7.12).
  */
 const REGISTRATION_MS = 5_000;
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { LoggerTransport } from "@restatedev/restate-sdk";
 import type { AnyRunner } from "keelson/orchestration";
 import { systemClock, type Clock } from "keelson/session";
-import { checkOptionNames } from "./check-option-names.ts";
+import { checkOptionNames } from "keelson/state/kit";
 import { DEFAULT_JOURNAL_RETENTION_MS, DEFAULT_NAME, DEFAULT_TURN_TIMEOUT_MS, serviceNames } from "./service-options.ts";
 
 export interface ServeRestateOptions {

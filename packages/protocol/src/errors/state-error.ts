@@ -7,6 +7,11 @@ export type StateFailure = { readonly message: string } & (
   | { readonly kind: "write-failed" }
   | { readonly kind: "serialization" }
   | { readonly kind: "unavailable" }
+  /** The stored data does not decode. It was left as it is. */
+  | { readonly kind: "corrupt" }
+  /** No space left where the store lives; what was there stayed. */
+  | { readonly kind: "full" }
+  | { readonly kind: "closed" }
   | { readonly kind: "invalid-input" }
   | { readonly kind: "other" }
 );
@@ -17,6 +22,9 @@ export const STATE_FAILURE_RETRYABLE: { readonly [K in StateFailure["kind"]]: bo
   "write-failed": true,
   "serialization": false,
   "unavailable": true,
+  "corrupt": false,
+  "full": false,
+  "closed": false,
   "invalid-input": false,
   "other": false,
 };

@@ -23,7 +23,7 @@ describe("store middleware", () => {
     const store = withStoreMiddleware(inner, createStoreStack().transform(encrypting).build());
     expect(await store.write(scope, "secret", "attack at dawn", { ttlMs: 5, ifVersion: 0 })).toBe(1);
     expect(inner.writes).toEqual([{ scope, key: "secret", value: "nggnpx ng qnja", options: { ttlMs: 5, ifVersion: 0 } }]);
-    expect(await store.read(scope, "secret")).toEqual({ value: "attack at dawn", version: 1 });
+    expect(await store.read(scope, "secret")).toEqual({ value: "attack at dawn", version: 1, expiresAt: 5 });
     expect(await store.list(scope, "sec")).toEqual(["secret"]);
     expect(await store.search(scope, "q", { limit: 1 })).toEqual([{ key: "k", score: 1 }]);
     await store.delete(scope, "secret");

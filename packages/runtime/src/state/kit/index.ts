@@ -4,10 +4,16 @@
 // Event logs
 export { type AppendPlan, type AppendRequest, type LogContent, planAppend, type StandingRecord } from "./plan-append.ts";
 export { assertName, encodeRecords, encodeSummary, encodeTogether, MAX_RECORD_BYTES } from "./encoded-record.ts";
-export { assertExpectedSeq, closedLog, deletedLog } from "./log-conflict.ts";
+export { assertExpectedSeq, assertSealBefore, assertTime, closedLog, deletedLog } from "./log-conflict.ts";
 export { assertEpoch, assertLeaseRequest, createLease, type LeaseHeld, leaseHeld, type LeaseState, otherHolder } from "./lease-state.ts";
 export { readRecords, type ReadOptions, type RecordSource, timeAt } from "./read-records.ts";
+export { type PackedTexts, packTexts, unpackTexts } from "./packed-texts.ts";
+export { SegmentSize } from "./segment-size.ts";
+export { aroundEventLog } from "./around-event-log.ts";
+export { mapRecords } from "./map-records.ts";
 export { compareCodePoints } from "./compare-code-points.ts";
+export { areWordless, createHeldTexts, type HeldAppend, type HeldTexts, textsByKey, type TextsByKey } from "./held-texts.ts";
+export { unindexedStretches } from "./unindexed-stretches.ts";
 
 // Blob stores
 export { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "./blob-content.ts";
@@ -28,3 +34,26 @@ export { type BudgetChanges, type BudgetReading, BudgetSheet } from "./budget-sh
 export { type Amounts, readAmounts, type Standing, writeAmounts } from "./budget-amounts.ts";
 export { LOOK_FOR_DEAD_EVERY_MS, PRESUME_SPENT_AFTER_MS, REMEMBERED_RETIRED, REMEMBERED_SETTLEMENTS } from "./budget-ledger-terms.ts";
 export { type Poll, pollAlive, pollByTimer } from "./poll.ts";
+
+// State stores
+export { type KeyRange, keyRange, keysInRange } from "./key-page.ts";
+export { fuseRanks } from "./rank-fusion.ts";
+export { bestMatches, candidatesFor, scoreOf, type SearchTerms, searchTerms } from "./search-terms.ts";
+export { SHORTEST_BEGINNING, textRelevance } from "./text-relevance.ts";
+export { searchableText, snippetAround, wordsOf } from "./searchable-text.ts";
+export {
+  assertKey,
+  closedStateStore,
+  encodeWrite,
+  isLive,
+  planWrite,
+  type StateEntry,
+  type StateWrite,
+  storedValue,
+} from "./state-entry.ts";
+export { isLinkKey, linkOfKey, linksOf, type StateLink } from "./state-link.ts";
+export { scopeName } from "./state-scope.ts";
+export { toStateError } from "./state-failure.ts";
+
+// All of them, and whatever else takes options
+export { checkOptionNames, type OptionNames } from "../../json/option-names.ts";

@@ -1,14 +1,6 @@
-import {
-  StateError,
-  type JsonObject,
-  type JsonValue,
-  type Scope,
-  type SearchResult,
-  type StateStore,
-  type StoreOptions,
-} from "@keelson/protocol";
-import { canonicalJson } from "../../json/canonical-json.ts";
+import type { JsonValue, Scope, SearchResult, StateStore, StoreOptions } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { createMemoryStore } from "../../state/memory/memory-store.ts";
 
 export interface MockStateStore extends StateStore {
   /** Every write, in order. */
@@ -23,63 +15,35 @@ export interface MockStateStoreOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** A state store in memory that remembers what was written to it. */
+/** A state store in memory that remembers what was written to it. It goes on after its disposal, so that a test can look at it. */
 export function mockStateStore(options: MockStateStoreOptions = {}): MockStateStore {
   checkOptionNames("mockStateStore", options, { entries: true, search: true, now: true });
   const { entries = [], search, now = () => 0 } = options;
-  const scopes = new Map<string, Map<string, { value: string; version: number; expiresAt: number; metadata: JsonObject | undefined }>>();
+  const store = createMemoryStore({ now });
   const writes: MockStateStore["writes"][number][] = [];
-  const within = (scope: Scope) => {
-    const name = canonicalJson(scope);
-    let keys = scopes.get(name);
-    if (keys === undefined) scopes.set(name, (keys = new Map()));
-    return keys;
-  };
-  const live = (scope: Scope, key: string) => {
-    const entry = within(scope).get(key);
-    return entry !== undefined && entry.expiresAt > now() ? entry : undefined;
-  };
-  const put = (scope: Scope, key: string, value: JsonValue, { ifVersion, ttlMs, metadata }: StoreOptions): number => {
-    const actualVersion = live(scope, key)?.version ?? 0;
-    if (ifVersion !== undefined && ifVersion !== actualVersion)
-      throw new StateError({ kind: "conflict", key, actualVersion, message: `"${key}" has version ${actualVersion}, not ${ifVersion}` });
-    const text = JSON.stringify(value);
-    if (text === undefined) throw new StateError({ kind: "serialization", message: `the value of "${key}" is no JSON` });
-    within(scope).set(key, {
-      value: text,
-      version: actualVersion + 1,
-      metadata,
-      expiresAt: ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + ttlMs,
-    });
-    return actualVersion + 1;
-  };
-  for (const [scope, key, value] of entries) put(scope, key, value, {});
+  const filled = Promise.all(entries.map(([scope, key, value]) => store.write(scope, key, value)));
+  // Whoever uses the store is told.
+  filled.catch(() => {});
   return {
     writes,
-    async read(scope, key) {
-      const entry = live(scope, key);
-      return (
-        entry && {
-          value: JSON.parse(entry.value) as JsonValue,
-          version: entry.version,
-          ...(entry.metadata && { metadata: entry.metadata }),
-        }
-      );
+    async read(...request) {
+      await filled;
+      return store.read(...request);
     },
-    async list(scope, prefix, { after, limit = Number.POSITIVE_INFINITY } = {}) {
-      const keys = [...within(scope).keys()].filter(
-        (key) => key.startsWith(prefix) && live(scope, key) !== undefined && (after === undefined || key > after),
-      );
-      return keys.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);
+    async list(...request) {
+      await filled;
+      return store.list(...request);
     },
     search: async (scope, query, { limit = Number.POSITIVE_INFINITY } = {}) => (search?.(scope, query) ?? []).slice(0, limit),
-    async write(scope, key, value, options = {}) {
-      const version = put(scope, key, value, options);
-      writes.push({ scope, key, value, options });
+    async write(scope, key, value, given = {}) {
+      await filled;
+      const version = await store.write(scope, key, value, given);
+      writes.push({ scope, key, value, options: given });
       return version;
     },
-    async delete(scope, key) {
-      within(scope).delete(key);
+    async delete(...request) {
+      await filled;
+      await store.delete(...request);
     },
     async [Symbol.asyncDispose]() {},
   };

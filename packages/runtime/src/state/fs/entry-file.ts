@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import { StateError } from "@keelson/protocol";
+import type { StateEntry } from "../kit/state-entry.ts";
+
+/** The text of the file that an entry is kept in: JSON that people can read. */
+export function entryText(key: string, entry: StateEntry): string {
+  const { value, metadata, ...others } = entry;
+  const shown = {
+    key,
+    ...others,
+    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as unknown),
+    value: JSON.parse(value) as unknown,
+  };
+  return `${JSON.stringify(shown, undefined, 2)}\n`;
+}
+
+/** @returns `undefined` where there is no such file. @throws StateError `corrupt` */
+export async function readEntry(path: string): Promise<StateEntry | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+  let read: { readonly [name: string]: unknown };
+  try {
+    read = JSON.parse(text) as typeof read;
+  } catch (cause) {
+    throw corrupt(path, (cause as Error).message, cause);
+  }
+  const { version, value, metadata, expiresAt, tier, lifetime, contentKind, salience } = read ?? {};
+  if (typeof version !== "number" || value === undefined) throw corrupt(path, "it has no version or no value");
+  return {
+    version,
+    value: JSON.stringify(value),
+    metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
+    expiresAt: typeof expiresAt === "number" ? expiresAt : undefined,
+    tier: wordIn(tier),
+    lifetime: wordIn(lifetime),
+    contentKind: wordIn(contentKind),
+    salience: typeof salience === "number" ? salience : undefined,
+  };
+}
+
+function wordIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function corrupt(path: string, reason: string, cause?: unknown): StateError {
+  return new StateError(
+    {
+      kind: "corrupt",
+      message: `${path} is damaged: ${reason}. It was left as it is. Mend it by hand, restore it from a backup, or remove it.`,
+    },
+    cause === undefined ? undefined : { cause },
+  );
+}

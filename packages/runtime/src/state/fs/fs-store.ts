@@ -1,0 +1,177 @@
+import type { Dirent } from "node:fs";
+import { readdir, rm, rmdir } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { type Scope, StateError, type StateStore } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import { takeLock } from "../../platform/lock-file.ts";
+import { makeFolder } from "../../platform/make-folder.ts";
+import { replacePrivateFile } from "../../platform/private-file.ts";
+import { keyRange, keysInRange } from "../kit/key-page.ts";
+import { assertKey, closedStateStore, encodeWrite, isLive, planWrite, storedValue } from "../kit/state-entry.ts";
+import { entryText, readEntry } from "./entry-file.ts";
+import { toStateError } from "./fs-failure.ts";
+import { keyOfPath, keyPath, scopePath } from "./key-path.ts";
+
+export interface FsStoreOptions {
+  /** The folder; it is created when missing. */
+  readonly root: string;
+  /** Unix ms. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+  /** Default 16 MiB of JSON text. */
+  readonly maxValueBytes?: number | undefined;
+  /** How long a write waits for other processes. Default 10 s. */
+  readonly busyTimeoutMs?: number | undefined;
+}
+
+const LOCK = ".lock";
+const RETRY_MS = 5;
+
+/**
+ * A state store in a folder: a JSON file for each key, in a folder for each scope, as in `session/s1/history/turn-1.json`. A write is there
+ * whole or not at all, and others' writes of a scope wait for it, those of other processes too. It has no search: that finds nothing.
+ */
+export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStore {
+  const options: FsStoreOptions = typeof rootOrOptions === "string" ? { root: rootOrOptions } : rootOrOptions;
+  checkOptionNames("createFsStore", options, { root: true, now: true, maxValueBytes: true, busyTimeoutMs: true });
+  const { now = Date.now, maxValueBytes, busyTimeoutMs = 10_000 } = options;
+  if (typeof options.root !== "string" || options.root === "" || options.root.includes("\0"))
+    throw new StateError({
+      kind: "invalid-input",
+      message: `A store of files needs the path of a folder; it got ${JSON.stringify(options.root)}.`,
+    });
+  const root = resolve(options.root);
+  const queues = new Map<string, Promise<unknown>>();
+  let isClosed = false;
+
+  const folderOf = (scope: Scope): string => {
+    if (isClosed) throw closedStateStore();
+    return join(root, scopePath(scope));
+  };
+
+  /** One change of a scope after the other, in this process and all others. */
+  async function change<T>(folder: string, work: () => Promise<T>): Promise<T> {
+    const before = queues.get(folder);
+    const turn = (async () => {
+      await before?.catch(() => {});
+      await using _held = await lock(folder, busyTimeoutMs);
+      // Awaited here: the lock is held until it is done.
+      return await work();
+    })();
+    queues.set(folder, turn);
+    try {
+      return await turn;
+    } finally {
+      if (queues.get(folder) === turn) queues.delete(folder);
+    }
+  }
+
+  return {
+    async read(scope, key) {
+      assertKey(key);
+      const path = join(folderOf(scope), keyPath(key));
+      const entry = await attempt(path, () => readEntry(path));
+      return isLive(entry, now()) ? storedValue(entry) : undefined;
+    },
+    async list(scope, prefix, page) {
+      const range = keyRange(prefix, page);
+      const folder = folderOf(scope);
+      return attempt(folder, async () => {
+        const found: string[] = [];
+        // Whether one has expired stands in its file.
+        for (const key of keysInRange(await keysBelow(folder), { ...range, limit: Number.POSITIVE_INFINITY })) {
+          if (found.length >= range.limit) break;
+          if (isLive(await readEntry(join(folder, keyPath(key))), now())) found.push(key);
+        }
+        return found;
+      });
+    },
+    async search(scope) {
+      folderOf(scope);
+      return [];
+    },
+    async write(scope, key, value, writeOptions) {
+      const write = encodeWrite(scope, key, value, writeOptions, maxValueBytes);
+      const folder = folderOf(scope);
+      const path = join(folder, keyPath(key));
+      return attempt(path, () =>
+        change(folder, async () => {
+          const entry = planWrite(write, await readEntry(path), now());
+          makeFolder(dirname(path), 0o700);
+          await replacePrivateFile(path, entryText(key, entry));
+          return entry.version;
+        }),
+      );
+    },
+    async delete(scope, key) {
+      assertKey(key);
+      const folder = folderOf(scope);
+      const path = join(folder, keyPath(key));
+      await attempt(path, () =>
+        change(folder, async () => {
+          await rm(path, { force: true });
+          for (let above = dirname(path); above !== folder && (await removeEmpty(above)); above = dirname(above));
+        }),
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      await Promise.allSettled(queues.values());
+    },
+  };
+}
+
+async function lock(folder: string, busyTimeoutMs: number): Promise<AsyncDisposable> {
+  makeFolder(folder, 0o700);
+  const deadline = performance.now() + busyTimeoutMs;
+  for (;;) {
+    const held = await takeLock(join(folder, LOCK));
+    if (held !== undefined) return held;
+    if (performance.now() > deadline)
+      throw new StateError({
+        kind: "unavailable",
+        message: `Another process has held ${join(folder, LOCK)} for ${busyTimeoutMs} ms. Try again; if it goes on, look for a process that hangs.`,
+      });
+    const { promise, resolve: wake } = Promise.withResolvers<void>();
+    setTimeout(wake, RETRY_MS * (0.5 + Math.random()));
+    await promise;
+  }
+}
+
+async function keysBelow(folder: string): Promise<readonly string[]> {
+  const entries = await entriesBelow(folder);
+  return entries.flatMap((entry) => {
+    const key = entry.isFile() ? keyOfPath(relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/")) : undefined;
+    return key === undefined ? [] : [key];
+  });
+}
+
+async function entriesBelow(folder: string): Promise<readonly Dirent[]> {
+  for (;;) {
+    try {
+      return await readdir(folder, { withFileTypes: true, recursive: true });
+    } catch (error) {
+      const { code, path } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") throw error;
+      if (path === folder) return [];
+      // A folder in it went away meanwhile, with the last key that was in there.
+    }
+  }
+}
+
+/** @returns false where something is in it */
+async function removeEmpty(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toStateError(error, path);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Scope } from "@keelson/protocol";
+import { scopeName } from "../kit/state-scope.ts";
+
+/** File names end at 255 bytes nearly everywhere; some is left for what is put behind them. */
+const MAX_SEGMENT = 200;
+const CONTINUED = "%+";
+
+/**
+ * Where a key lies below the folder of its scope: `history/turn-1` at `history/turn-1.json`. Every key has a path of its own, on file systems
+ * that don't tell upper from lower case, or one Unicode form from another, as well: what is not plain in a name is written as `%` and its
+ * bytes in hexadecimal digits. Names that are too long go on in a folder.
+ */
+export function keyPath(key: string): string {
+  const names = key.split("/").map(escapeName);
+  const last = `${names.pop() ?? ""}.json`;
+  return [...names.map((name) => name.replace(/\.json$/, "%2Ejson")), last].flatMap(cut).join("/");
+}
+
+/** Where the keys of a scope lie: `session/s1`, `custom/team/7`, `global`. Upper case and the like are written as in {@link keyPath}. */
+export function scopePath(scope: Scope): string {
+  const name = scopeName(scope);
+  return name
+    .split("/")
+    .map((part) => cut(escapeName(decodeURIComponent(part))).join("/"))
+    .join("/");
+}
+
+/** The key of a path that {@link keyPath} made; `undefined` for any other. */
+export function keyOfPath(path: string): string | undefined {
+  const joined = path.replaceAll(`${CONTINUED}/`, "");
+  if (!joined.endsWith(".json")) return undefined;
+  const names = joined.slice(0, -".json".length).split("/");
+  let key: string;
+  try {
+    key = names.map((name) => decodeURIComponent(name === "%" ? "" : name)).join("/");
+  } catch {
+    return undefined;
+  }
+  return keyPath(key) === path ? key : undefined;
+}
+
+function escapeName(name: string): string {
+  if (name === "") return "%";
+  let escaped = "";
+  for (const byte of Buffer.from(name)) escaped += PLAIN.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : hex(byte);
+  // Names of folders above, hidden files, and what Windows drops at the end or keeps for devices.
+  return escaped.replace(/^\.|\.$/g, "%2E").replace(/^(?=(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))./, (first) => hex(first.charCodeAt(0)));
+}
+
+const PLAIN = /[a-z0-9._-]/;
+
+function hex(byte: number): string {
+  return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+}
+
+function cut(name: string): readonly string[] {
+  const parts: string[] = [];
+  let left = name;
+  while (left.length > MAX_SEGMENT) {
+    parts.push(left.slice(0, MAX_SEGMENT) + CONTINUED);
+    left = left.slice(MAX_SEGMENT);
+  }
+  return [...parts, left];
+}

@@ -1,0 +1,38 @@
+import type { DatabaseSync } from "node:sqlite";
+
+// A name that is not written out in the import, so that nobody who builds or bundles without it is stopped.
+const PACKAGE = "sqlite-vec";
+
+const loaded = new WeakMap<DatabaseSync, Promise<boolean>>();
+
+/**
+ * Whether the connection can compare vectors itself: where the package sqlite-vec is installed and its extension fits this platform, it is loaded
+ * with the first call. Without, they are compared in JavaScript, and what is found is the same.
+ */
+export function hasVectorFunctions(connection: DatabaseSync): Promise<boolean> {
+  let known = loaded.get(connection);
+  if (known === undefined) loaded.set(connection, (known = load(connection)));
+  return known;
+}
+
+async function load(connection: DatabaseSync): Promise<boolean> {
+  let path: string;
+  try {
+    path = ((await import(PACKAGE)) as { getLoadablePath(): string }).getLoadablePath();
+  } catch {
+    // It is not installed, or not for this platform: that is no failure.
+    return false;
+  }
+  // Allowed for as long as this takes. Node's permission model does not allow it.
+  if (process.permission !== undefined) return false;
+  connection.enableLoadExtension(true);
+  try {
+    connection.loadExtension(path);
+    return connection.prepare("SELECT vec_version() AS version").get()?.["version"] !== undefined;
+  } catch {
+    // It does not fit this Node's SQLite.
+    return false;
+  } finally {
+    connection.enableLoadExtension(false);
+  }
+}
