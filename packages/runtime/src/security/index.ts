@@ -1,5 +1,8 @@
 export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from "./address/guarded-fetch.ts";
 export { AddressRefused, guardedLookup } from "./address/guarded-lookup.ts";
+export { encryptStore, type EncryptStoreOptions, resealStore } from "./encryption/encrypt-store.ts";
+export { encryptBlobStore, type EncryptBlobStoreOptions } from "./encryption/encrypt-blob-store.ts";
+export { encryptEventLog, type EncryptEventLogOptions } from "./encryption/encrypt-event-log.ts";
 export {
   createExfiltrationGuard,
   guardDispatches,
@@ -8,6 +11,10 @@ export {
   type ExfiltrationVerdict,
 } from "./exfiltration/exfiltration-guard.ts";
 export { findExfiltration, type Exfiltration } from "./exfiltration/find-exfiltration.ts";
+export { chainEventLog } from "./integrity/chain-event-log.ts";
+export { checkLog, type CheckLogOptions, type LogCheck, type LogHead, type LogProblem } from "./integrity/check-log.ts";
+export { type RecordProblem } from "./integrity/record-chain.ts";
+export { repairLog, type RepairedLog, type RepairLogOptions } from "./integrity/repair-log.ts";
 export { type FoundSecret } from "./redaction/find-secrets.ts";
 export { explainCall, type ExplainCallOptions, type ExplainedCall, type ExplainedEffect } from "./policy/explain-call.ts";
 export { loadPolicy } from "./policy/load-policy.ts";

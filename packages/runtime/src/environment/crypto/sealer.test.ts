@@ -26,6 +26,25 @@ describe("a sealed value", () => {
     );
   });
 
+  it("becomes the same bytes where it is sealed alike, for one place and key, and no others", async () => {
+    const others = createSealer(createKeyRing({ current: newKey(), previous: [first] }));
+    const plain = Buffer.from("hunter2");
+    const sealed = await sealer.sealAlike(plain, "blob");
+    expect(await sealer.sealAlike(Buffer.from("hunter2"), "blob")).toEqual(sealed);
+    for (const other of [
+      sealer.sealAlike(plain, "elsewhere"),
+      sealer.sealAlike(Buffer.from("hunter3"), "blob"),
+      others.sealAlike(plain, "blob"),
+    ])
+      expect(await other).not.toEqual(sealed);
+    // Where the place ends and the value begins makes a difference, too.
+    expect((await sealer.sealAlike(Buffer.from("b"), "a")).subarray(0, 40)).not.toEqual(
+      (await sealer.sealAlike(new Uint8Array(), "ab")).subarray(0, 40),
+    );
+    expect(Buffer.from(await others.open(sealed, "blob")).toString()).toBe("hunter2");
+    await refused(sealer.open(sealed, "elsewhere"));
+  });
+
   it("does not open when any bit of it was changed, when it was cut, or where it doesn't belong", async () => {
     const sealed = await sealer.seal(Buffer.from("hunter2"), "db/password");
     for (let bit = 0; bit < sealed.length * 8; bit++) {

@@ -8,6 +8,11 @@ import { nodeCrypto } from "../../platform/node-crypto.ts";
  */
 export interface Sealer {
   seal(plain: Uint8Array, associated: string): Promise<Uint8Array>;
+  /**
+   * Seals so that, while a key is the current one, the same value for the same place becomes the same bytes: for stores that keep what is
+   * the same once. Who sees the bytes learns that two values are the same, and nothing else.
+   */
+  sealAlike(plain: Uint8Array, associated: string): Promise<Uint8Array>;
   /** @throws EnvironmentError of kind `credential-failed` when it was changed or moved, or its key is unknown */
   open(sealed: Uint8Array, associated: string): Promise<Uint8Array>;
   /** As letters, digits, `_`, `-` and `.`, for where bytes can't stand. */
@@ -29,7 +34,11 @@ const TEXT_PREFIX = "keelson-sealed-1.";
 export function createSealer(ring: KeyRing): Sealer {
   const sealer: Sealer = {
     async seal(plain, associated) {
-      return sealWith(await ring.current(), plain, associated);
+      return sealWith(await ring.current(), plain, associated, nodeCrypto().randomBytes(SALT_BYTES));
+    },
+    async sealAlike(plain, associated) {
+      const key = await ring.current();
+      return sealWith(key, plain, associated, saltOf(key, plain, associated));
     },
     async open(sealed, associated) {
       const parts = partsOf(sealed);
@@ -58,6 +67,11 @@ export function createSealer(ring: KeyRing): Sealer {
   return sealer;
 }
 
+/** Whether these bytes begin as sealed values do. */
+export function isSealed(bytes: Uint8Array): boolean {
+  return MAGIC.equals(bytes.subarray(0, MAGIC.length));
+}
+
 interface SealedParts {
   readonly keyId: string;
   readonly header: Buffer;
@@ -66,11 +80,10 @@ interface SealedParts {
   readonly tag: Buffer;
 }
 
-function sealWith(key: NamedKey, plain: Uint8Array, associated: string): Uint8Array {
-  const { createCipheriv, randomBytes } = nodeCrypto();
+function sealWith(key: NamedKey, plain: Uint8Array, associated: string, salt: Uint8Array): Uint8Array {
+  const { createCipheriv } = nodeCrypto();
   const id = Buffer.from(key.id, "utf8");
   const header = Buffer.concat([MAGIC, Buffer.of(id.length), id]);
-  const salt = randomBytes(SALT_BYTES);
   const { secret, nonce } = keyOfValue(key, salt);
   const cipher = createCipheriv("aes-256-gcm", secret, nonce, { authTagLength: TAG_BYTES }).setAAD(boundTo(header, associated));
   const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
@@ -93,6 +106,14 @@ function openWith(key: NamedKey, { keyId, header, salt, ciphertext, tag }: Seale
 function keyOfValue(key: NamedKey, salt: Uint8Array): { readonly secret: Uint8Array; readonly nonce: Uint8Array } {
   const derived = new Uint8Array(nodeCrypto().hkdfSync("sha256", key.secret, salt, "keelson sealed value 1", KEY_BYTES + NONCE_BYTES));
   return { secret: derived.subarray(0, KEY_BYTES), nonce: derived.subarray(KEY_BYTES) };
+}
+
+/** As good as random to who has no key; no two values share one, short of a collision of 128 bits. */
+function saltOf(key: NamedKey, plain: Uint8Array, associated: string): Uint8Array {
+  const { createHmac, hkdfSync } = nodeCrypto();
+  const secret = new Uint8Array(hkdfSync("sha256", key.secret, new Uint8Array(), "keelson sealed alike 1", KEY_BYTES));
+  const place = Buffer.from(associated, "utf8");
+  return createHmac("sha256", secret).update(`${place.length}\n`).update(place).update(plain).digest().subarray(0, SALT_BYTES);
 }
 
 /** The header is of a length that it tells itself, so that no two pairs make the same bytes. */
