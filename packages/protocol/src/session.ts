@@ -4,6 +4,9 @@ import type { JsonObject } from "./json.ts";
 import type { Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
+/** How far a run is. One that is suspended waits for somebody, or for a time. */
+export type RunStatus = "working" | "suspended" | "ended";
+
 export interface SessionMetadata {
   readonly id: SessionId;
   readonly name?: string;
@@ -19,6 +22,10 @@ export interface SessionMetadata {
   readonly usage: Usage;
   readonly cost: Usd | null;
   readonly parent?: { readonly session: SessionId; readonly seq: number };
+  /** Of its newest run; absent before the first. One that is `working` may also have lost its process. */
+  readonly state?: RunStatus;
+  /** Why that run is suspended, or how it ended. */
+  readonly reason?: string;
   /** Why its log can't be read to its end. All else is what stands before that. */
   readonly damaged?: string;
 }

@@ -1,6 +1,6 @@
 import type { SessionId } from "../ids.ts";
 import type { Session, SessionMetadata } from "../session.ts";
-import { count, fields, jsonObject, list, nullable, number, optional, text, type Codec } from "./codec.ts";
+import { count, fields, jsonObject, list, nullable, number, oneOf, optional, text, type Codec } from "./codec.ts";
 import { messageCodec } from "./message-codec.ts";
 import { usageCodec } from "./usage-codec.ts";
 import { usdCodec } from "./usd-codec.ts";
@@ -20,6 +20,8 @@ export const sessionMetadataCodec: Codec<SessionMetadata> = versioned(
     usage: usageCodec,
     cost: nullable(usdCodec),
     parent: optional(fields<NonNullable<SessionMetadata["parent"]>>({ session: text<SessionId>(), seq: count })),
+    state: optional(oneOf("working", "suspended", "ended")),
+    reason: optional(text()),
     damaged: optional(text()),
   }),
 );

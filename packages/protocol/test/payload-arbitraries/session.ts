@@ -8,7 +8,13 @@ import { at, count, id, jsonObject, text } from "./values.ts";
 export const sessionMetadata: fc.Arbitrary<SessionMetadata> = asJson<SessionMetadata>(
   some(
     { id, tags: few(text), agentName: text, createdAt: at, updatedAt: at, turnCount: count, totalTokens: count, usage, cost },
-    { name: text, parent: fc.record({ session: id, seq: count }), damaged: text },
+    {
+      name: text,
+      parent: fc.record({ session: id, seq: count }),
+      state: fc.constantFrom("working", "suspended", "ended"),
+      reason: text,
+      damaged: text,
+    },
   ),
 );
 

@@ -27,6 +27,7 @@ import { asRecorded } from "./as-recorded.ts";
 import type { Clock } from "../platform/clock.ts";
 import { firstBranch } from "./first-branch.ts";
 import type { Journal } from "./journal.ts";
+import type { Outside } from "./outside-reached.ts";
 import { isRecordOf, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
 import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
@@ -44,6 +45,8 @@ export interface ExecutionOptions {
   readonly authority: Authority;
   /** Told what `commit` added, once it is in the log. */
   readonly committed?: ((event: DurableEvent) => void) | undefined;
+  /** Of a rehearsal: what unwinds in place of an act that is not of the log. */
+  readonly outside?: Outside | undefined;
   emit(event: TransientEvent): void;
   startChild(spec: ChildSpec): Promise<OperatorOutput>;
 }
@@ -67,6 +70,8 @@ export class Execution implements ExecutionContext {
   readonly deadline?: number;
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
+  /** Only of a rehearsal. Told what would be reached, it gives what to unwind with, or return, in its place. */
+  readonly outside: Outside | undefined;
   readonly #committed: ((event: DurableEvent) => void) | undefined;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
   /** What the keys of the run begin with. */
@@ -86,6 +91,7 @@ export class Execution implements ExecutionContext {
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
     this.emit = options.emit;
+    this.outside = options.outside;
     this.#committed = options.committed;
     this.#startChild = options.startChild;
     this.#prefix = `${options.runId}/`;
@@ -98,6 +104,14 @@ export class Execution implements ExecutionContext {
 
   flush(): Promise<void> {
     return this.journal.flush();
+  }
+
+  /**
+   * Before anything is done that is not of the log: code of the user, models, tools, waiting.
+   * @throws OutsideReached in a rehearsal
+   */
+  goOutside(what: string): void {
+    if (this.outside !== undefined) throw this.outside(what);
   }
 
   /** Whether anything stands under a key of this run, in its open turn or between turns. */
@@ -138,6 +152,7 @@ export class Execution implements ExecutionContext {
     const done = this.lookup(key, "step");
     // It holds what the same step gave, as JSON: of the type that it gives now.
     if (done) return done.data as StepResult<T>;
+    this.goOutside(`the step "${key}"`);
     return this.#once(key, async () => {
       const number = this.#countAttempt(key);
       await this.flush();
@@ -189,6 +204,7 @@ export class Execution implements ExecutionContext {
       if (panic) throw new AgentError({ kind: "panic", ...panic });
       return value as T;
     }
+    this.goOutside(`the code that decides "${point}"`);
     return this.#once(point, () => this.#decide(point, run, record));
   }
 
@@ -222,6 +238,7 @@ export class Execution implements ExecutionContext {
   async sleepUntil(key: string, at: number): Promise<void> {
     const place = `sleep/${key}`;
     if (this.has(place)) return;
+    this.goOutside("the clock");
     await this.flush();
     await firstBranch(this, key, [{ type: "timer", at }]);
     this.put(place, "slept", { until: at });
@@ -230,6 +247,7 @@ export class Execution implements ExecutionContext {
   /** Waits so long, or until the run is aborted or asked to stop. Records nothing. */
   async wait(ms: number): Promise<void> {
     if (ms <= 0 || this.signal.aborted || this.stopping.aborted) return;
+    this.goOutside("the clock");
     await new Promise<void>((resolve) => {
       const done = (): void => {
         cancel();
@@ -247,6 +265,7 @@ export class Execution implements ExecutionContext {
     const place = `select/${key}`;
     const done = this.lookup(place, "selected");
     if (done) return done.data.winner;
+    this.goOutside("the clock");
     await this.flush();
     const winner = await firstBranch(this, key, branches);
     this.put(place, "selected", { winner });

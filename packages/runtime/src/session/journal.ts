@@ -19,8 +19,10 @@ import { applyRecord } from "./apply-record.ts";
 import { foldFromSnapshot, foldWhole } from "./fold-session.ts";
 import { inboxEntry, inboxRecord } from "./inbox-record.ts";
 import { keepLease } from "./keep-lease.ts";
+import { recordText } from "./record-text.ts";
 import { sessionSummary } from "./session-summary.ts";
 import type { RecordData, RecordType } from "./record-data.ts";
+import { stampTimes } from "./stamp-times.ts";
 import type { SessionState } from "./session-state.ts";
 import { RECORDS_PER_SNAPSHOT, writeSnapshot, type SnapshotPlace } from "./snapshots/snapshot.ts";
 
@@ -240,7 +242,7 @@ export class Journal {
   }
 
   async #drain(): Promise<void> {
-    const { log, blobs } = this.#options;
+    const { log, blobs, clock, leaseTtlMs } = this.#options;
     try {
       while (this.#queue.length > 0) {
         const batch = this.#queue;
@@ -251,8 +253,12 @@ export class Journal {
         // Now: while large data go to their blobs, the state may run ahead of these records. A fork that is created here lacks the
         // history that it shares: what it comes to is known when it is folded.
         const summary = expected === 0 && this.state.parent ? undefined : sessionSummary(this.state, expected === 0);
+        const texts = log.index && batch.map(recordText);
         const records = await spillLargeRecords(batch, blobs);
-        const { at } = await log.append(this.log, expected, records, { epoch: this.#lease?.epoch, durability, summary });
+        const sentAt = clock.now();
+        const { at } = await log.append(this.log, expected, records, { epoch: this.#lease?.epoch, durability, summary, texts });
+        // Heard of so late that somebody may have taken over since: whoever acts on it asks first.
+        if (leaseTtlMs !== undefined && clock.now() - sentAt >= leaseTtlMs) await this.#lease?.renew();
         stampTimes(this.state, batch, at);
         this.#committedSeq = expected + batch.length;
         this.#committedKey = batch.at(-1)?.key;
@@ -286,15 +292,5 @@ export class Journal {
     } catch (error) {
       if (!this.#tail.signal.aborted) this.#fail(error);
     }
-  }
-}
-
-/** Gives records that were folded ahead of their append the time that the log gave them. */
-function stampTimes(state: SessionState, batch: readonly LogRecord[], at: number): void {
-  state.at = at;
-  for (const record of batch) {
-    (record as { at: number }).at = at;
-    if (record.type === "run-start" && state.run) state.run.startedAt = at;
-    if (record.seq === 1) state.createdAt = at;
   }
 }

@@ -1,6 +1,7 @@
 import type {
   Authority,
   CallId,
+  CompactionCause,
   CompactionPolicy,
   DurableEvent,
   Effect,
@@ -19,9 +20,11 @@ import type {
   SignalKind,
   StepResult,
   StopReason,
+  ToolInferenceAnswer,
   Usd,
 } from "@keelson/protocol";
 import type { ChildEnding } from "./child-state.ts";
+import type { OfferedTool } from "./offered-tool.ts";
 
 /** What the events of the protocol say, by their types: the records that watchers see. */
 type EventData = { readonly [T in DurableEvent["type"]]: Omit<Extract<DurableEvent, { readonly type: T }>, "type"> };
@@ -83,6 +86,8 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
     readonly tags?: readonly string[];
     readonly agent?: string;
     readonly parent?: { readonly session: SessionId; readonly seq: number };
+    /** What follows the history of the parent, so that it is whole: results of calls that had none, and what the user said meanwhile. */
+    readonly closing?: readonly Message[];
   };
   readonly "session-rename": { readonly name: string };
   readonly "session-tag": { readonly tag: string };
@@ -128,6 +133,17 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
   readonly "answer": { readonly stopReason: StopReason; readonly overflowed?: true };
   /** `lost`: the request was lost with a kept connection, which the server had given up: it can be sent again at once. */
   readonly "inference-failed": { readonly failure: ModelFailure; readonly lost?: true };
+  /** A compaction begins: what it does stands under the same place. */
+  readonly "compaction-begin": {
+    readonly cause: CompactionCause;
+    readonly strategy?: string;
+    readonly messages: number;
+    readonly tokens: number;
+  };
+  /** One that was begun, or was due, and came to nothing: it would have gained nothing, or a hook was against it. */
+  readonly "compaction-left": { readonly cause: CompactionCause; readonly strategy?: string; readonly why: "no-gain" | "hook" };
+  /** What was made beside a turn, to be put in its place at the end of that. */
+  readonly "compaction-summary": { readonly text: string };
   readonly "output-repair": { readonly issues: readonly string[] };
 
   /** Of tool calls. */
@@ -138,7 +154,24 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
     readonly effect: ToolEffect;
     readonly idempotencyKey: string;
   };
+  /** What a source offers, where that is not what was recorded of it before: tools that are new or another by now, and names of those that are gone. */
+  readonly "tools-offered": {
+    readonly agent: string;
+    readonly source: string;
+    readonly tools?: readonly OfferedTool[];
+    readonly removed?: readonly string[];
+  };
+  /** Tools of sources that a model knew by name alone, and is told of whole from now on. */
+  readonly "tools-loaded": { readonly agent: string; readonly tools: readonly string[] };
+  /** A tool of a source runs in another version than the session knew, if it knew one: from the next turn on this is the one that is known. */
+  readonly "tool-version": { readonly tool: string; readonly version: string };
   readonly "tool-not-done": { readonly callId: CallId };
+  /** It was ended here for a question that nobody has answered: it is made again from its start. */
+  readonly "tool-suspended": { readonly callId: CallId };
+  /** Nobody waits for the answer to this question any more. */
+  readonly "question-closed": { readonly nonce: string };
+  /** What a tool was told by the model that it asked. */
+  readonly "tool-inference": { readonly callId: CallId; readonly answer: ToolInferenceAnswer };
   readonly "hook-arguments": { readonly arguments: JsonValue };
   readonly "hooks-told": Empty;
   readonly "turn-told": Empty;

@@ -1,4 +1,5 @@
 import type { SessionMetadata } from "@keelson/protocol";
+import { runSummary } from "./run-summary.ts";
 import type { SessionState } from "./session-state.ts";
 
 export function sessionMetadata(state: SessionState): SessionMetadata {
@@ -15,5 +16,6 @@ export function sessionMetadata(state: SessionState): SessionMetadata {
     usage,
     cost: costKnown ? cost : null,
     ...(state.parent && { parent: state.parent }),
+    ...runSummary(state.run),
   };
 }

@@ -22,6 +22,7 @@ import { textOf } from "../providers/infer.ts";
 import type { Children } from "./child-state.ts";
 import type { Outbox } from "./outbox.ts";
 import type { RunEnd, RunTerms } from "./record-data.ts";
+import type { ToolOffers } from "./offered-tool.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
 /** Sums over model calls. `cost` holds what is known; `costKnown` is false once a call had no price. */
@@ -61,6 +62,8 @@ export interface RunState {
   open: Map<string, LogRecord>;
   /** Patterns of allow rules that people added while this turn was open. They count from the next turn on, so that a replay asks what was asked. */
   newGrants: readonly string[];
+  /** Those that ran in this turn, for the first time in this version. They count from the next turn on, like grants. */
+  newVersions?: ReadonlyMap<string, string>;
   /** Where the inbox ended when the run began: what was told to earlier runs is not for this one. */
   inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
@@ -185,12 +188,23 @@ export interface SessionState {
   turnsBefore: number;
   /** The last compaction of the conversation as it is; "" before the first. */
   compaction: string;
+  /** Where the user's last request stands in the conversation; absent where that is not known. */
+  request?: number;
+  /** Compactions in a row that gained nothing; absent while there are none. */
+  vainCompactions?: number;
+  /** Somebody asked for a compaction, which is not done yet. */
+  compactAsked?: true;
   /** What plugins keep, by their keys under `plugins`. Never changed in place. */
   agentState: JsonObject;
   /** The last change of it; "" before the first. */
   stateUpdate: string;
   /** The input tokens that a model last counted, and how many messages they stood for; absent where the conversation was replaced since. */
-  counted?: { readonly inputTokens: number; readonly messages: number };
+  counted?: {
+    readonly inputTokens: number;
+    readonly messages: number;
+    readonly cacheReadTokens?: number;
+    readonly cacheCreationTokens?: number;
+  };
   /** The states of state machines, by agent. Never changed in place. */
   strategyStates: ReadonlyMap<string, string>;
   /** The models that were set for the session, by agent. Never changed in place. */
@@ -199,6 +213,12 @@ export interface SessionState {
   grants: ReadonlySet<string>;
   /** Where text in the conversation comes from that nobody vouches for; a summary of such text counts as such. Never changed in place. */
   untrusted: readonly string[];
+  /** What sources offer, by agent; absent while there is nothing. Never changed in place. */
+  offers?: ReadonlyMap<string, ToolOffers>;
+  /** Names of tools of sources that a model was told of whole, by agent; absent while there are none. Never changed in place. */
+  loadedTools?: ReadonlyMap<string, readonly string[]>;
+  /** In which version tools of sources last ran; absent while none did. Never changed in place. */
+  toolVersions?: ReadonlyMap<string, string>;
   /** Seq of the last inbox entry that was read. */
   inboxRead: number;
   run: RunState | undefined;
@@ -239,10 +259,39 @@ export function emptySession(id: SessionId): SessionState {
 
 /** A session that begins with the conversation of another. Its own costs begin at zero. */
 export function forkedSession(id: SessionId, parent: SessionState): SessionState {
-  const { conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models, untrusted } = parent;
+  const {
+    conversation,
+    turnBorders,
+    turnsBefore,
+    compaction,
+    agentState,
+    stateUpdate,
+    strategyStates,
+    models,
+    untrusted,
+    request,
+    offers,
+    loadedTools,
+    toolVersions,
+  } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
-  return { ...state, conversation, turnBorders, turnsBefore, compaction, agentState, stateUpdate, strategyStates, models, untrusted };
+  return {
+    ...state,
+    conversation,
+    turnBorders,
+    turnsBefore,
+    compaction,
+    agentState,
+    stateUpdate,
+    strategyStates,
+    models,
+    untrusted,
+    ...(request !== undefined && { request }),
+    ...(offers && { offers }),
+    ...(loadedTools && { loadedTools }),
+    ...(toolVersions && { toolVersions }),
+  };
 }
 
 /** Text of the last assistant message. */

@@ -1,42 +1,34 @@
 import {
-  inboxLog,
-  LogError,
+  AgentError,
   isDurableEventType,
   sessionLog,
-  snapshotLog,
-  type BlobStore,
-  type EventLog,
   type JsonObject,
-  type LogRecord,
   type Message,
   type RecordedEvent,
   type RunId,
+  type RunStatus,
   type SessionId,
   type SessionMetadata,
 } from "@keelson/protocol";
-import type { Clock } from "../platform/clock.ts";
-import { foldReadable, foldSession, foldWhole } from "./fold-session.ts";
+import { foldSession } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
-import { agentErrorOf, atAgentBoundary, isOfOneSession } from "./log-failure.ts";
-import { isRecordOf, type NewRecordOf } from "./record-data.ts";
+import { agentErrorOf, atAgentBoundary } from "./log-failure.ts";
+import type { NewRecordOf } from "./record-data.ts";
+import type { DeletedSession } from "./operations/delete-session.ts";
+import type { Retention, RetentionPolicy } from "./operations/retain-sessions.ts";
+import type { ForkOptions } from "./operations/fork-session.ts";
+import type { ListOptions } from "./operations/list-sessions.ts";
+import type { SessionSearchOptions } from "./operations/search-sessions.ts";
+import type { SessionSearch } from "./operations/session-search.ts";
 import { sessionError } from "./session-error.ts";
-import { CHILD_MARK, checkSessionId } from "./session-id.ts";
+import { checkSessionId } from "./session-id.ts";
+import { borderAfter } from "./border-after.ts";
 import { sessionMetadata } from "./session-metadata.ts";
-import { sessionLogs } from "./session-logs.ts";
-import { listedMetadata, sessionSummary } from "./session-summary.ts";
 import { shownEvent } from "./shown-event.ts";
-import { emptySession, type SessionState, type TurnBorder } from "./session-state.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
+import { emptySession, type SessionState } from "./session-state.ts";
 import { checkOptionNames } from "../json/option-names.ts";
-
-export interface SessionsOptions {
-  readonly log: EventLog;
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  readonly owner: string;
-  readonly leaseTtlMs: number;
-  newId(): SessionId;
-}
 
 export interface SessionView {
   readonly metadata: SessionMetadata;
@@ -46,7 +38,7 @@ export interface SessionView {
   /** Of the newest run. `state`: of its agent's state machine, when it has one. */
   readonly run?: {
     readonly id: RunId;
-    readonly status: "working" | "suspended" | "ended";
+    readonly status: RunStatus;
     readonly reason?: string;
     readonly state?: string;
   };
@@ -64,21 +56,48 @@ export interface Sessions {
     readonly agent?: string;
   }): Promise<SessionId>;
   /**
-   * Newest first. Sessions of child runs are left out unless asked for. It reads what their logs keep in summary, and reads a
+   * Those that all the options fit, the last changed first. It reads what their logs keep in summary, and reads a
    * log only where an earlier version left none. One whose log is found damaged then is among them, marked with `damaged`: it
    * can be deleted, and its events read as far as they go.
    */
-  list(options?: { readonly children?: boolean }): Promise<readonly SessionMetadata[]>;
+  list(options?: ListOptions): Promise<readonly SessionMetadata[]>;
+  /**
+   * Finds messages, calls and their results by words, in all sessions that there are: records with all of the words, in whatever case, of which one
+   * of three letters or more also stands for those that begin with it. What was rewound or compacted is found, too, since the log keeps it; what
+   * a fork shares is found in the session that it is a fork of. A log with an index (SQLite) is asked; of any other, and of an encrypted one, the
+   * records are read, up to `maxRecords`, and `incomplete` says so where that did not suffice.
+   */
+  search(text: string, options?: SessionSearchOptions): Promise<SessionSearch>;
   get(id: string): Promise<SessionView>;
-  /** A new session that shares the history up to the end of turn number `turn` (default: the last that is complete). */
-  fork(id: string, options?: { readonly id?: string; readonly name?: string; readonly turn?: number }): Promise<SessionId>;
+  /**
+   * The conversation as it stood when the log held so many records: what a compaction took out is there at the record before it, as it was.
+   * @param seq as of an event; beyond the end of the log it is the conversation as it is
+   */
+  messagesAt(id: string, seq: number): Promise<readonly Message[]>;
+  /**
+   * A new session that shares the history up to the end of turn number `turn` (default: the last that is complete), or up to a record.
+   *
+   * What is under way at that record stays behind: the run, its questions, children and effects are those of the session that is forked, and
+   * nothing of it is done here, or done again. The conversation is whole: a call without a result by then has one that says so, and whether
+   * it may have taken effect; what the user said meanwhile follows. A response that was not recorded yet is not in it. Rules that people
+   * added for the session they answered for do not hold here.
+   */
+  fork(id: string, options?: ForkOptions): Promise<SessionId>;
   /** Takes back all but the first `turns` turns of the conversation. The log keeps what was. */
   rewind(id: string, turns: number): Promise<void>;
   rename(id: string, name: string): Promise<void>;
   /** A tag that is there already is not added again. */
   tag(id: string, tag: string): Promise<void>;
-  /** With its inbox and the sessions of its children. Refused while forks share its history, and while somebody works on it. */
-  delete(id: string): Promise<void>;
+  /**
+   * With all that is kept of it: inbox, snapshots, the sessions of its children, blobs that no other log refers to, what it
+   * remembered in the state store. Refused while forks share its history, and while somebody works on it. Where it has blobs, every log is read for those that need them.
+   */
+  delete(id: string): Promise<DeletedSession>;
+  /**
+   * Deletes the sessions that a policy lets go, as {@link Sessions.delete} does, and seals the records of those that it wants smaller. One that is open or waits, that shares its history with a fork, that
+   * is damaged, or on which somebody works, is not deleted and is named.
+   */
+  retain(policy: RetentionPolicy): Promise<Retention>;
   /**
    * The durable events of all its runs after `after`; a later version may have written them. With `follow` it waits for more, whatever
    * process commits them, until `signal` fires or the reader leaves; only then it ends.
@@ -90,7 +109,16 @@ export interface Sessions {
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  checkOptionNames("createSessions", options, { log: true, blobs: true, clock: true, owner: true, leaseTtlMs: true, newId: true });
+  checkOptionNames("createSessions", options, {
+    log: true,
+    blobs: true,
+    clock: true,
+    owner: true,
+    leaseTtlMs: true,
+    newId: true,
+    state: true,
+    forgetSession: true,
+  });
   const { log, blobs } = options;
   return {
     async create({ id, name, tags, agent } = {}) {
@@ -105,52 +133,46 @@ export function createSessions(options: SessionsOptions): Sessions {
       return session;
     },
 
-    list: ({ children = false } = {}) =>
-      atAgentBoundary("*", async () => {
-        const found: SessionMetadata[] = [];
-        for await (const { session, info } of sessionLogs(log)) {
-          if (!children && session.includes(CHILD_MARK)) continue;
-          found.push(listedMetadata(session, info) ?? (await foldedMetadata(session)));
-        }
-        return found.toSorted((a, b) => b.updatedAt - a.updatedAt);
-      }),
+    list: async (listOptions) => (await import("./operations/list-sessions.ts")).listSessions(options, listOptions),
+
+    search: async (text, searchOptions) => (await import("./operations/search-sessions.ts")).searchSessions(options, text, searchOptions),
 
     async get(id) {
       const state = await fold(id);
       const { run } = state;
-      const reason = run?.end?.reason ?? run?.suspendReason;
+      const metadata = sessionMetadata(state);
+      const { reason } = metadata;
       return {
-        metadata: sessionMetadata(state),
+        metadata,
         messages: state.conversation.messages,
         state: state.agentState,
         ...(run && {
           run: {
             id: run.id,
             status: run.status,
-            ...(reason && { reason }),
+            ...(reason !== undefined && { reason }),
             ...(run.strategyState !== undefined && { state: run.strategyState }),
           },
         }),
       };
     },
 
-    async fork(id, { id: given, name, turn } = {}) {
-      const parent = await existing(id);
-      const state = await atAgentBoundary(id, () => foldWhole(log, blobs, parent));
-      const border = borderAfter(state, turn ?? state.turnBorders.length, "forked after turn");
-      const session = (given ?? options.newId()) as SessionId;
-      checkSessionId(session);
-      const data = {
-        parent: { session: border?.session ?? state.id, seq: border?.seq ?? 0 },
-        name: name ?? `${state.name ?? state.id} (fork)`,
-        agent: state.agent,
-      };
-      await change(session, (forked) => {
-        if (forked.seq > 0) throw sessionError(session, `There is a session "${session}" already. Choose another id for the fork.`);
-        return { key: "create", type: "session-create", data };
-      });
-      await atAgentBoundary(session, () => foldedMetadata(session));
-      return session;
+    async messagesAt(id, seq) {
+      const session = await existing(id);
+      if (!Number.isSafeInteger(seq) || seq < 1)
+        throw new AgentError({ kind: "invalid-option", option: "seq", message: `seq must be the number of a record, not ${String(seq)}.` });
+      const { conversation } = await atAgentBoundary(id, () => foldSession(log, blobs, session, seq));
+      return conversation.messages;
+    },
+
+    async fork(id, forkOptions) {
+      const { forkSession } = await import("./operations/fork-session.ts");
+      return forkSession(options, await existing(id), forkOptions, (session, data) =>
+        change(session, (forked) => {
+          if (forked.seq > 0) throw sessionError(session, `There is a session "${session}" already. Choose another id for the fork.`);
+          return { key: "create", type: "session-create", data };
+        }),
+      );
     },
 
     async rewind(id, turns) {
@@ -185,28 +207,9 @@ export function createSessions(options: SessionsOptions): Sessions {
       );
     },
 
-    delete: (id) =>
-      atAgentBoundary(id, async () => {
-        await existing(id);
-        const children: SessionId[] = [];
-        for await (const { session: other } of sessionLogs(log)) {
-          const first = await firstRecord(other);
-          if (first === undefined) continue;
-          if (isRecordOf(first, "run-start") && first.data.parent !== undefined && other.startsWith(`${id}${CHILD_MARK}`))
-            children.push(other);
-          const origin = isRecordOf(first, "session-create") ? first.data.parent : undefined;
-          if (origin?.session === id && origin.seq !== 0)
-            throw sessionError(id, `Session "${id}" shares its history with its fork "${other}". Delete that one first.`);
-        }
-        // Taking the lease makes sure that nobody works on it.
-        const lease = await log.acquire(sessionLog(id), { owner: `${options.owner}:${options.newId()}`, ttlMs: options.leaseTtlMs });
-        for (const session of [...children, id]) {
-          await log.delete(sessionLog(session));
-          await log.delete(inboxLog(session));
-          await log.delete(snapshotLog(session));
-        }
-        await lease.release();
-      }),
+    // What is seldom done is loaded when it is.
+    delete: async (id) => (await import("./operations/delete-session.ts")).deleteSession(options, id),
+    retain: async (policy) => (await import("./operations/retain-sessions.ts")).retainSessions(options, policy),
 
     async *events(id, { after = 0, follow = false, signal } = {}) {
       await existing(id);
@@ -239,27 +242,6 @@ export function createSessions(options: SessionsOptions): Sessions {
     return atAgentBoundary(id, () => foldSession(log, blobs, session));
   }
 
-  /** For a session whose log keeps no summary: one that was forked just now, or that an earlier version left. From now on it does. */
-  async function foldedMetadata(session: SessionId): Promise<SessionMetadata> {
-    const { state, damage } = await foldReadable(log, blobs, session);
-    if (damage !== undefined) {
-      if (!isOfOneSession(damage)) throw damage;
-      return { ...sessionMetadata(state), damaged: agentErrorOf(session, damage).message };
-    }
-    try {
-      await log.append(sessionLog(session), state.seq, [], { summary: sessionSummary(state) });
-    } catch (error) {
-      // The list is right without it. Whoever was faster has appended a summary of their own.
-      if (!LogError.is(error)) throw error;
-    }
-    return sessionMetadata(state);
-  }
-
-  async function firstRecord(session: SessionId): Promise<LogRecord | undefined> {
-    for await (const record of log.read(sessionLog(session))) return record;
-    return undefined;
-  }
-
   /** Adds the record that `decide` makes of the session as it is, while nobody else can change it. */
   async function change(
     session: SessionId,
@@ -288,10 +270,3 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 type Change = NewRecordOf<"session-create" | "session-rename" | "session-tag" | "session-rewind">;
-
-/** The end of that turn; nothing for 0, which is before the first. */
-function borderAfter({ id, turnBorders }: SessionState, turn: number, what: string): TurnBorder | undefined {
-  const border = turnBorders[turn - 1];
-  if (border !== undefined || turn === 0) return border;
-  throw sessionError(id, `Session "${id}" has ${turnBorders.length} complete turns; it can't be ${what} ${turn}.`);
-}

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { agentTool, createAgent, createRunner } from "keelson";
 import { createMemoryBlobStore, createMemoryEventLog, createSqliteEventLog } from "keelson/state";
 import { scriptedModel } from "keelson/testing";
-import { type EventLog, type SessionId, sessionLog, type SessionMetadata } from "@keelson/protocol";
+import type { ListOptions } from "keelson/session";
+import { AgentError, type EventLog, type SessionId, sessionLog, type SessionMetadata } from "@keelson/protocol";
 import { afterAll, describe, expect, it } from "vitest";
 import { impatientClock, recordingTool } from "./support.ts";
 
@@ -87,6 +88,72 @@ describe.each([
     for (const [id, metadata] of listed) expect(metadata, id).toEqual((await sessions.get(id)).metadata);
   });
 
+  it("are listed by agent, tag, state and time, and none of their records is read for that either [SE-04]", async () => {
+    const clock = impatientClock();
+    await using kept = open(() => clock.now());
+    const { blobs, agent } = await someSessions(kept, clock);
+    const { log, reads } = counting(kept);
+    const { sessions } = createRunner({ log, blobs, clock, agent });
+    const all = await sessions.list({ children: true });
+    const ids = async (options?: ListOptions) => (await sessions.list(options)).map(({ id }) => id as string).sort();
+    expect(await ids({ agent: "asking" })).toEqual(["suspended"]);
+    expect(await ids({ tag: "tagged" })).toEqual(["plain"]);
+    expect(await ids({ tag: "a", agent: "lead" })).toEqual(["empty"]);
+    expect(await ids({ tag: "a", agent: "asking" })).toEqual([]);
+    expect(await ids({ state: "suspended" })).toEqual(["suspended"]);
+    expect(await ids({ state: "working" })).toEqual(["broken"]);
+    // A session without a run is in no state.
+    expect(await ids({ state: "ended" })).toEqual(["forked", "large", "plain", "rewound"]);
+    expect(byId(await sessions.list()).get("empty")).not.toHaveProperty("state");
+    const about = byId(await sessions.list());
+    expect([about.get("suspended"), about.get("plain"), about.get("broken")]).toMatchObject([
+      { state: "suspended", reason: "awaiting-approval" },
+      { state: "ended", reason: "complete" },
+      { state: "working" },
+    ]);
+    for (const { updatedAt } of all) {
+      const since = all.filter((other) => other.updatedAt >= updatedAt);
+      expect(await sessions.list({ since: updatedAt, children: true })).toEqual(since);
+      expect(await sessions.list({ until: updatedAt, children: true })).toEqual(all.slice(since.length));
+    }
+    expect(reads()).toBe(0);
+  });
+
+  it("are not listed by an option that there is not, or that is no such thing", async () => {
+    const clock = impatientClock();
+    await using log = open(() => clock.now());
+    const { sessions } = createRunner({ log, clock, agent: createAgent({ name: "any", model: scriptedModel([]) }) });
+    for (const [options, option] of [
+      [{ tags: "a" }, "tags"],
+      [{ state: "waiting" }, "state"],
+      [{ since: "yesterday" }, "since"],
+      [{ until: Number.NaN }, "until"],
+    ] as const)
+      await expect(sessions.list(options as never)).rejects.toSatisfy(
+        (error) => AgentError.is(error, "invalid-option") && error.failure.option === option,
+      );
+  });
+
+  it("whose summaries do not say why their runs are not at work are folded once for it", async () => {
+    const clock = impatientClock();
+    await using kept = open(() => clock.now());
+    const { blobs, agent } = await someSessions(kept, clock);
+    for (const { log, head, summary } of await kept.list()) {
+      const { reason, ...before } = summary ?? {};
+      if (reason !== undefined) await kept.append(log, head, [], { summary: before });
+    }
+    const first = counting(kept);
+    const sessionsOf = (log: EventLog) => createRunner({ log, blobs, clock, agent }).sessions;
+    const listed = byId(await sessionsOf(first.log).list({ state: "ended" }));
+    expect([...listed.keys()].sort()).toEqual(["forked", "large", "plain", "rewound"]);
+    expect(listed.get("plain")).toMatchObject({ state: "ended", reason: "complete" });
+    expect(first.readOf).toContain("session/suspended");
+    expect(first.readOf).not.toContain("session/broken");
+    const second = counting(kept);
+    expect(byId(await sessionsOf(second.log).list({ state: "ended" }))).toEqual(listed);
+    expect(second.reads()).toBe(0);
+  });
+
   it("are not read for open questions or to be recovered once their runs are over", async () => {
     const clock = impatientClock();
     await using kept = open(() => clock.now());
@@ -148,4 +215,9 @@ it.each(readdirSync(fixtures))("lists the sessions that version %s left in a fil
   expect(await createRunner({ log: again.log, clock, agent }).sessions.list({ children: true })).toEqual(first);
   expect(again.reads()).toBe(0);
   for (const metadata of first) expect(metadata, metadata.id).toEqual((await sessions.get(metadata.id)).metadata);
+  for (const state of ["working", "suspended", "ended"] as const) {
+    const wanted = first.filter((metadata) => metadata.state === state);
+    expect(wanted, state).not.toEqual([]);
+    expect(await sessions.list({ state, children: true })).toEqual(wanted);
+  }
 });

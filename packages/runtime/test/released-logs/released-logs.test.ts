@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { BudgetLedger, EventLog, JsonObject } from "@keelson/protocol";
 import { afterAll, describe, expect, it } from "vitest";
 import { createMemoryBudgetLedger, createMemoryEventLog, createSqliteBudgetLedger, createSqliteEventLog } from "../../src/state/index.ts";
+import { readOnlyLog } from "../crash/rehearsed.ts";
+import { listOf } from "../list-of.ts";
 import { AFTERWARDS, Life, steadyClock, type LifeClock } from "./life.ts";
 import { engineOf, forkAll, goOnWith, lookAt } from "./look-at.ts";
 import { loadRelease } from "./release.ts";
@@ -71,6 +73,18 @@ function toldByAdvance(goneOn: JsonObject): JsonObject {
 }
 
 describe.each(versions)("logs that version %s left behind", (version) => {
+  it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+    "are rehearsed, and no model is asked, nothing done and nothing written: %s",
+    async (_, scenario) => {
+      const clock = steadyClock(AFTERWARDS);
+      const { log, ledger } = await restoreToMemory(version, clock);
+      const life = new Life({ log: readOnlyLog(log), ledger, clock, release: today, dies: false, owner: "second" });
+      const rehearsal = scenario.open(life).rehearse({ sessions: [scenario.name, ...(scenario.others ?? [])] });
+      expect((await listOf(rehearsal)).filter(({ isSafe }) => !isSafe)).toEqual([]);
+      expect({ done: life.done, asked: life.asked }).toEqual({ done: [], asked: [] });
+    },
+  );
+
   describe.each(Object.keys(STORES))("as %s", (kind) => {
     /** Another process that comes upon them. */
     async function another(): Promise<{ readonly life: Life } & AsyncDisposable> {

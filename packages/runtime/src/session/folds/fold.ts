@@ -1,4 +1,4 @@
-import { addEstimated, addUsage, addUsd, type EstimatedCalls, type Usage, type Usd } from "@keelson/protocol";
+import { addEstimated, addUsage, addUsd, type EstimatedCalls, type Message, type Usage, type Usd } from "@keelson/protocol";
 import type { RecordData, RecordOf, RecordType } from "../record-data.ts";
 import type { RunState, SessionState, Totals } from "../session-state.ts";
 
@@ -20,4 +20,10 @@ export function addTo(totals: Totals, usage: Usage, cost: Usd | null, estimated?
   totals.usage = addUsage(totals.usage, usage);
   if (cost === null) totals.costKnown = false;
   else totals.cost = addUsd(totals.cost, cost);
+}
+
+/** A message that comes from outside of the turns. The user's is what is asked of the agent from now on. */
+export function addSteering(state: SessionState, message: Message): void {
+  state.conversation.append(message);
+  if (message.role === "user") state.request = state.conversation.length - 1;
 }

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@keelson/protocol";
 import { applyJsonPatch } from "../../json/json-patch.ts";
 import { NO_NAMES, NO_STATES } from "../session-state.ts";
-import { type Folds, running } from "./fold.ts";
+import { withOffer } from "../offered-tool.ts";
+import { addSteering, type Folds, running } from "./fold.ts";
 import { noteShown } from "./shown-events.ts";
 
 export type SessionRecordType =
@@ -10,16 +11,20 @@ export type SessionRecordType =
   | "session-tag"
   | "session-rewind"
   | "compaction"
+  | "compaction-left"
   | "state-update"
-  | "strategy-state";
+  | "strategy-state"
+  | "tools-offered"
+  | "tools-loaded";
 
-/** Folds of what belongs to the session: its name, its past, the state of its plugins. */
+/** Folds of what belongs to the session: its name, its past, the state of its plugins, what sources of tools offer. */
 export const SESSION_FOLDS: Folds<SessionRecordType> = {
   "session-create": (state, _record, data) => {
     if (data.name !== undefined) state.name = data.name;
     if (data.tags) state.tags = data.tags;
     if (data.agent !== undefined) state.agent = data.agent;
     if (data.parent) state.parent = data.parent;
+    for (const message of data.closing ?? []) addSteering(state, message);
   },
   "session-rename": (state, _record, data) => {
     state.name = data.name;
@@ -40,6 +45,8 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
       state.stateUpdate = border?.stateUpdate ?? "";
     }
     delete state.counted;
+    delete state.request;
+    delete state.vainCompactions;
     state.turnBorders = state.turnBorders.slice(0, turns);
     state.totals.turns = data.turns;
   },
@@ -47,6 +54,15 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
     state.compaction = `${state.id}/${record.seq}`;
     delete state.counted;
     state.conversation.replace(data.messages.map((message, index) => ({ message, policy: data.policies?.[index] ?? "normal" })));
+    if (data.request === undefined) delete state.request;
+    else state.request = data.request;
+    if (data.cause === "request") delete state.compactAsked;
+    if (data.vain === true) state.vainCompactions = (state.vainCompactions ?? 0) + 1;
+    else if (data.level !== "refused") delete state.vainCompactions;
+  },
+  "compaction-left": (state, _record, data) => {
+    if (data.cause === "request") delete state.compactAsked;
+    if (data.why === "no-gain") state.vainCompactions = (state.vainCompactions ?? 0) + 1;
   },
   "state-update": (state, record, data) => {
     state.agentState = applyJsonPatch(state.agentState, data.patch) as JsonObject;
@@ -61,5 +77,12 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
   "strategy-state": (state, _record, data) => {
     running(state).strategyState = data.state;
     state.strategyStates = new Map([...state.strategyStates, [data.agent, data.state]]);
+  },
+  "tools-loaded": (state, _record, { agent, tools }) => {
+    const loaded = [...(state.loadedTools?.get(agent) ?? []), ...tools];
+    state.loadedTools = new Map([...(state.loadedTools ?? []), [agent, loaded]]);
+  },
+  "tools-offered": (state, _record, { agent, source, ...change }) => {
+    state.offers = new Map([...(state.offers ?? []), [agent, withOffer(state.offers?.get(agent), source, change)]]);
   },
 };

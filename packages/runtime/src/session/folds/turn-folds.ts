@@ -4,7 +4,7 @@ import { exactRule } from "../exact-rule.ts";
 import { recordedCall } from "../recorded-call.ts";
 import { MAX_SUB_DISPATCHES, NO_CALLS, NO_MESSAGES, NO_NAMES, NO_QUESTIONS, type Question, type RunState } from "../session-state.ts";
 import { unitedSources } from "../untrusted-sources.ts";
-import { addTo, type Folds, running } from "./fold.ts";
+import { addSteering, addTo, type Folds, running } from "./fold.ts";
 
 export type TurnRecordType =
   | "turn-start"
@@ -15,8 +15,10 @@ export type TurnRecordType =
   | "tool-calls-start"
   | "tool-calls-complete"
   | "tool-result"
+  | "tool-version"
   | "approval-request"
   | "approval-decision"
+  | "question-closed"
   | "usage"
   | "turn-end";
 
@@ -36,6 +38,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
   },
   "message": (state, record, data) => {
     state.conversation.append(data.message, data.policy);
+    state.untrusted = unitedSources(state.untrusted, data.untrusted);
     const { run } = state;
     if (run === undefined) return;
     if (data.message.role === "assistant") {
@@ -48,7 +51,10 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     if (data.message.role === "user") {
       run.calls = NO_CALLS;
       // What rules and the loop itself put there was not said by the user.
-      if (record.key.startsWith("/input", run.id.length)) hear(run, data.message);
+      if (record.key.startsWith("/input", run.id.length)) {
+        hear(run, data.message);
+        state.request = state.conversation.length - 1;
+      }
     }
   },
   "steer": (state, _record, data) => {
@@ -57,7 +63,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     if (data.message.role === "user") hear(run, data.message);
     if (data.interrupt && run.turnOpen) run.interrupted = true;
     if (run.callsOpen) run.held = run.held.concat(data.message);
-    else state.conversation.append(data.message);
+    else addSteering(state, data.message);
   },
   // Whatever is done about it: handlers and waiting calls tell the model of it, too.
   "signal": (state, _record, data) => {
@@ -73,7 +79,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
   "tool-calls-complete": (state) => {
     const run = running(state);
     run.callsOpen = false;
-    for (const message of run.held) state.conversation.append(message);
+    for (const message of run.held) addSteering(state, message);
     run.held = NO_MESSAGES;
   },
   "tool-result": (state, _record, data) => {
@@ -102,6 +108,10 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
       ],
     });
   },
+  "tool-version": (state, _record, { tool, version }) => {
+    const run = running(state);
+    run.newVersions = new Map([...(run.newVersions ?? []), [tool, version]]);
+  },
   "approval-request": (state, _record, data) => {
     const run = running(state);
     const { nonce, question: type, ...request } = data;
@@ -113,9 +123,19 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     if (question) question.decision = data.decision;
     if (data.decision.type === "allow-always") run.newGrants = run.newGrants.concat(grantedBy(data, question));
   },
+  "question-closed": (state, _record, data) => {
+    const run = running(state);
+    run.questions = new Map([...run.questions].filter(([nonce]) => nonce !== data.nonce));
+  },
   "usage": (state, _record, data) => {
-    const { inputTokens } = data.usage;
-    if (inputTokens !== null && data.estimated !== true) state.counted = { inputTokens, messages: state.conversation.length };
+    const { inputTokens, cacheReadTokens, cacheCreationTokens } = data.usage;
+    if (inputTokens !== null && data.estimated !== true && data.purpose === undefined)
+      state.counted = {
+        inputTokens,
+        messages: state.conversation.length,
+        ...(cacheReadTokens !== null && { cacheReadTokens }),
+        ...(cacheCreationTokens !== null && { cacheCreationTokens }),
+      };
     const { usage, cost, withoutUsage = "reserve" } = data;
     const estimated: EstimatedCalls | undefined = data.estimated === true ? { modelCalls: 1, cost, withoutUsage } : undefined;
     addTo(state.totals, usage, cost, estimated);
@@ -145,6 +165,10 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     }
     run.open = new Map();
     run.questions = NO_QUESTIONS;
+    if (run.newVersions !== undefined) {
+      state.toolVersions = new Map([...(state.toolVersions ?? []), ...run.newVersions]);
+      delete run.newVersions;
+    }
     if (run.newGrants.length > 0) {
       state.grants = new Set([...state.grants, ...run.newGrants]);
       run.newGrants = NO_NAMES;

@@ -1,14 +1,23 @@
-import { sessionLog, snapshotLog, type BlobStore, type Digest, type EventLog, type LogRecord, type SessionId } from "@keelson/protocol";
+import {
+  sessionLog,
+  snapshotLog,
+  type BlobStore,
+  type Digest,
+  type EventLog,
+  type JsonObject,
+  type LogRecord,
+  type SessionId,
+} from "@keelson/protocol";
 import { Conversation } from "../../context/conversation.ts";
 import type { SessionState, TurnBorder } from "../session-state.ts";
-import { pieceSince, readPieces, writePiece, type PiecesEnd } from "./conversation-pieces.ts";
+import { pieceSince, readPieces, writePiece, type Piece, type PiecesEnd } from "./conversation-pieces.ts";
 import { fromBytes, toBytes } from "./snapshot-bytes.ts";
 
 /**
  * Which state a fold makes of a log. It grows with every change of `SessionState` or of what a fold keeps in it: a snapshot of
  * another version is not read, and the log is folded from its beginning.
  */
-export const FOLD_VERSION = 3;
+export const FOLD_VERSION = 5;
 
 /** A snapshot is due once so many records stand behind the newest. */
 export const RECORDS_PER_SNAPSHOT = 500;
@@ -93,6 +102,25 @@ export async function readSnapshot(
   } catch {
     // Lost or damaged: the log has it all.
     return undefined;
+  }
+}
+
+/**
+ * The blobs that a snapshot is made of, as far as they can be read. What is in `seen` is not given again.
+ * @param data of its record
+ */
+export async function* snapshotBlobs(blobs: BlobStore, data: JsonObject, seen: Set<Digest>): AsyncGenerator<Digest> {
+  const { state } = data as SnapshotData;
+  if (seen.size === seen.add(state).size) return;
+  yield state;
+  try {
+    const { pieces } = fromBytes<StoredState>(await blobs.get(state));
+    for (let digest = pieces.last; digest !== undefined && seen.size !== seen.add(digest).size;) {
+      yield digest;
+      digest = fromBytes<Piece>(await blobs.get(digest)).previous;
+    }
+  } catch {
+    // Lost or damaged: nobody needs it, nor what it refers to.
   }
 }
 
