@@ -1,0 +1,180 @@
+import type { Embedder, Scope, StateStore } from "@keelson/protocol";
+import { createPostgres, type PgPool, type PostgresStores } from "@keelson/postgres";
+import { describeStateStore } from "keelson/testing/contracts";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPglitePool, type PglitePool } from "./support/pglite-pool.ts";
+import { openSharedServer, type SharedServer } from "./support/shared-server.ts";
+import { isWithoutServer, needsServer } from "./support/server-binaries.ts";
+
+const GLOBAL: Scope = { type: "global" };
+const keysOf = async (store: StateStore, query: string, scope: Scope = GLOBAL): Promise<readonly string[]> =>
+  (await store.search(scope, query)).map(({ key }) => key);
+
+/** Words of one kind point one way. */
+const KINDS = [
+  ["coffee", "espresso", "latte"],
+  ["dog", "puppy", "hound"],
+  ["car", "truck"],
+];
+
+function embedderOfKinds(model = "kinds"): Embedder & { readonly asked: string[][] } {
+  const asked: string[][] = [];
+  return {
+    name: "test",
+    model,
+    asked,
+    async embed(texts, { purpose } = {}) {
+      asked.push([purpose ?? "", ...texts]);
+      const vectors = texts.map((text) => KINDS.map((words) => words.filter((word) => text.includes(word)).length * 3));
+      return { vectors, usage: { inputTokens: null }, model };
+    },
+  };
+}
+
+/** By meaning, with pgvector or without. */
+function describeMeaning(open: (options: object) => PostgresStores): void {
+  it("finds what means the same in other words, and what both ways find first [ST-13]", async () => {
+    const { state } = open({ embedder: embedderOfKinds() });
+    await state.write(GLOBAL, "a", "an espresso after lunch");
+    await state.write(GLOBAL, "b", "a latte, no coffee");
+    await state.write(GLOBAL, "c", "the puppy sleeps");
+    expect(await keysOf(state, "coffee")).toEqual(["b", "a"]);
+    expect(await keysOf(state, "hound")).toEqual(["c"]);
+  });
+
+  it("has vectors made once, of what was written since, and anew by another model", async () => {
+    const first = embedderOfKinds();
+    const stores = open({ embedder: first });
+    for (let index = 0; index < 210; index++) await stores.state.write(GLOBAL, `k${index}`, "a truck");
+    expect(first.asked).toEqual([]);
+    await stores.state.search(GLOBAL, "car");
+    expect(first.asked.map((texts) => texts.length - 1)).toEqual([200, 10, 1]);
+    await stores.state.write(GLOBAL, "k7", "a dog");
+    first.asked.length = 0;
+    expect((await stores.state.search(GLOBAL, "hound"))[0]?.key).toBe("k7");
+    expect(first.asked).toEqual([
+      ["document", "k7\na dog"],
+      ["query", "hound"],
+    ]);
+  });
+
+  it("tells of an embedder that fails, and keeps what was written", async () => {
+    const failing: Embedder = { name: "down", model: "m", embed: () => Promise.reject(new Error("no connection")) };
+    const { state } = open({ embedder: failing });
+    expect(await state.write(GLOBAL, "k", "text")).toBe(1);
+    await expect(state.search(GLOBAL, "text")).rejects.toThrow("no connection");
+    expect(await state.read(GLOBAL, "k")).toEqual({ value: "text", version: 1 });
+  });
+}
+
+describe.skipIf(isWithoutServer)(`a state store on a server of PostgreSQL${needsServer}`, { timeout: 60_000 }, () => {
+  let server: SharedServer;
+  beforeAll(async () => {
+    server = await openSharedServer();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  describeStateStore("a state store in PostgreSQL", () => {
+    let time = 1_000_000;
+    return { store: server.stores({ now: () => time }).state, advance: (ms) => void (time += ms) };
+  });
+
+  it("finds values by their words and keys, the best first, each with a part of its text [ST-06, ST-13]", async () => {
+    const { state } = server.stores();
+    await state.write(GLOBAL, "breakfast", "Ada likes strong coffee in the morning.");
+    await state.write(GLOBAL, "lunch", { at: "noon", menu: ["soup", "bread and coffee", "coffee, coffee and coffee"] });
+    await state.write(GLOBAL, "notes/coffee", "nothing");
+    await state.write(GLOBAL, "dinner", "tea");
+    const found = await state.search(GLOBAL, "coffees");
+    expect(found.map(({ key }) => key).toSorted()).toEqual(["breakfast", "lunch", "notes/coffee"]);
+    expect(found.find(({ key }) => key === "breakfast")?.snippet).toBe("Ada likes strong coffee in the morning.");
+    expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).toSorted((a, b) => b - a));
+    expect(await keysOf(state, "NOON")).toEqual(["lunch"]);
+    expect((await state.search(GLOBAL, "coffee morning"))[0]?.key).toBe("breakfast");
+    expect(await state.search(GLOBAL, "the")).toHaveLength(1);
+    expect(await state.search(GLOBAL, "coffee", { limit: 1 })).toHaveLength(1);
+    expect(await state.search(GLOBAL, "coffee", { minScore: 1e9 })).toEqual([]);
+  });
+
+  it("finds words with and without accents, those of other scripts, and what looks like an address", async () => {
+    const { state } = server.stores();
+    await state.write(GLOBAL, "a", "Café Müller");
+    await state.write(GLOBAL, "b", "привет мир");
+    await state.write(GLOBAL, "c", "see https://example.org/guides/harbour.html");
+    expect(await keysOf(state, "cafe muller")).toEqual(["a"]);
+    expect(await keysOf(state, "Cafe\u0301")).toEqual(["a"]);
+    expect(await keysOf(state, "МИР")).toEqual(["b"]);
+    expect(await keysOf(state, "harbour")).toEqual(["c"]);
+  });
+
+  it("finds what stands now, in its scope and of the kind and tier asked for, the salient first [ST-05, ST-10]", async () => {
+    let time = 0;
+    const { state } = server.stores({ now: () => time });
+    await state.write(GLOBAL, "a", "alpha", { contentKind: "semantic", tier: "hot", metadata: { by: "x" } });
+    await state.write(GLOBAL, "b", "alpha", { contentKind: "episodic", ttlMs: 100 });
+    await state.write({ type: "session", id: "s" }, "c", "alpha");
+    expect(await keysOf(state, "alpha")).toEqual(["a", "b"]);
+    expect(await keysOf(state, "alpha", { type: "session", id: "s" })).toEqual(["c"]);
+    expect(await state.search(GLOBAL, "alpha", { contentKind: "semantic" })).toMatchObject([{ key: "a", metadata: { by: "x" } }]);
+    expect(await state.search(GLOBAL, "alpha", { tier: "hot" })).toMatchObject([{ key: "a" }]);
+    time = 100;
+    expect(await keysOf(state, "alpha")).toEqual(["a"]);
+    await state.write(GLOBAL, "a", "beta");
+    expect(await keysOf(state, "alpha")).toEqual([]);
+    for (const [key, salience] of [
+      ["x", 0.1],
+      ["y", 0.9],
+      ["z", undefined],
+    ] as const)
+      await state.write(GLOBAL, key, "the same words", { salience });
+    expect(await keysOf(state, "same")).toEqual(["y", "z", "x"]);
+  });
+
+  it("takes no query for a command to the database", async () => {
+    const { state } = server.stores();
+    await state.write(GLOBAL, "k", "plain words");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("'", "a | b", "!plain", "plain:*", "<->", "'); DROP TABLE logs; --")),
+        async (query) => {
+          expect(Array.isArray(await state.search(GLOBAL, query))).toBe(true);
+        },
+      ),
+      { numRuns: 100 },
+    );
+    expect(await keysOf(state, "'plain' & !((")).toEqual(["k"]);
+  });
+
+  describe("by meaning, without pgvector", () => {
+    describeMeaning((options) => server.stores(options));
+  });
+});
+
+describe.skipIf(isWithoutServer)(`a state store in PGlite with pgvector${needsServer}`, { timeout: 60_000 }, () => {
+  let pool: PglitePool;
+  const opened: PostgresStores[] = [];
+  beforeAll(async () => {
+    pool = await openPglitePool();
+    await pool.query("CREATE EXTENSION vector");
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(opened.map((stores) => stores.close()));
+    await pool.end();
+  });
+
+  describeMeaning((options) => {
+    const stores = createPostgres({ pool: pool satisfies PgPool, schema: `state_${opened.length}`, ...options });
+    opened.push(stores);
+    return stores;
+  });
+
+  it("asks pgvector how near they are", async () => {
+    pool.statements.length = 0;
+    const stores = createPostgres({ pool, schema: "asked", embedder: embedderOfKinds() });
+    opened.push(stores);
+    await stores.state.write(GLOBAL, "a", "a dog");
+    expect(await keysOf(stores.state, "puppy")).toEqual(["a"]);
+    expect(pool.statements.some((statement) => statement.includes("OPERATOR(public.<#>)"))).toBe(true);
+  });
+});
