@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { batchesOf } from "./embed-batches.ts";
 import { createGeminiEmbedder } from "./gemini-embedder.ts";
 import { createOllamaEmbedder } from "./ollama-embedder.ts";
+import { createOpenAiCompatibleEmbedder } from "./openai-compatible-embedder.ts";
 import { createOpenAiEmbedder } from "./openai-embedder.ts";
 
 interface Asked {
@@ -78,6 +79,18 @@ describe("createOpenAiEmbedder", () => {
       usage: { inputTokens: null },
       model: "m",
     });
+  });
+});
+
+describe("createOpenAiCompatibleEmbedder", () => {
+  it("asks the servers of other vendors in the same words, with their keys, and says of whom no address is known", async () => {
+    const { url, asked } = await serve(openAiResponse);
+    const embedder = createOpenAiCompatibleEmbedder({ vendor: "mistral", apiKey: "k", baseUrl: `${url}/v1`, model: "mistral-embed" });
+    expect(await embedder.embed(["a", "bc"])).toMatchObject({ vectors: [vector("a"), vector("bc")], usage: { inputTokens: 4 } });
+    expect(asked[0]).toMatchObject({ path: "/v1/embeddings", headers: { authorization: "Bearer k" }, body: { model: "mistral-embed" } });
+    expect(embedder).toMatchObject({ name: "mistral", model: "mistral-embed" });
+    const nowhere = createOpenAiCompatibleEmbedder({ vendor: "nobody", apiKey: "k", model: "m" });
+    await expect(nowhere.embed(["a"])).rejects.toThrow(/no address is known for the vendor "nobody": pass baseUrl/);
   });
 });
 

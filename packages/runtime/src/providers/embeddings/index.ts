@@ -1,3 +1,7 @@
+export { type AiSdkEmbedderOptions, type AiSdkEmbeddingModel, createAiSdkEmbedder } from "./ai-sdk-embedder.ts";
+export { budgetEmbeddings, type EmbeddingBudgetOptions } from "./budget-embeddings.ts";
+export { cacheEmbeddings, type EmbeddingCacheOptions } from "./cache-embeddings.ts";
+export { createOpenAiCompatibleEmbedder, type OpenAiCompatibleEmbedderOptions } from "./openai-compatible-embedder.ts";
 export { type EmbedderOptions } from "./embedder-options.ts";
 export { DEFAULT_GEMINI_EMBEDDING_MODEL, createGeminiEmbedder } from "./gemini-embedder.ts";
 export { DEFAULT_OLLAMA_EMBEDDING_MODEL, type OllamaEmbedderOptions, createOllamaEmbedder } from "./ollama-embedder.ts";
