@@ -16,6 +16,8 @@ export { type RequestedModel, fitRequest } from "./fit-request.ts";
 export { type TokenTarget, inputTokenBound } from "./token-bound.ts";
 export { type CalibrationOptions, type TokenCalibration, type TokenEstimate, calibrateTokens } from "./token-calibration.ts";
 export { type Tokenizer, loadTokenizer } from "./tokenizer.ts";
+export { type TokenCount, type TokenCounter, type TokenCounterOptions, createTokenCounter } from "./token-count/create-token-counter.ts";
+export type { CountedPiece, PiecePlace } from "./token-count/count-pieces.ts";
 export { type ProviderClock, type RateLimitPermit, type RateLimiter, type RateLimiterOptions, createRateLimiter } from "./rate-limiter.ts";
 export { type CircuitBreakerOptions, withCircuitBreaker } from "./circuit-breaker.ts";
 export { CIRCUIT_OPEN } from "./circuit-open.ts";

@@ -1,7 +1,8 @@
-import type { Content, InferRequest, JsonValue, Message, Usage } from "@keelson/protocol";
-import { approximateTokens } from "./approximate-tokens.ts";
-import { outputParts } from "./history.ts";
+import type { InferRequest, Message, Usage } from "@keelson/protocol";
+import { MESSAGE_TOKENS, weigh, type Weight } from "./message-weight.ts";
 import { readsUnseen, type TokenTarget } from "./token-bound.ts";
+import { countPieces } from "./token-count/count-pieces.ts";
+import { type Expected, learnHiddenTokens, type Observation, originOf, type RequestOrigin } from "./token-count/hidden-tokens.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface TokenEstimate {
@@ -10,12 +11,15 @@ export interface TokenEstimate {
   readonly margin: number;
   /** Reports of like requests stand behind it: nine of ten such estimates are within a tenth. */
   readonly calibrated: boolean;
+  /** How many tokens the vendor seems to make of what is taken for one here. What is left over of `tokens` is what he adds. */
+  readonly ratio: number;
 }
 
 /**
  * Estimates how many input tokens a vendor will count, and learns from what he did count. What he adds to each prompt, and how he
  * writes tools, is told by no request: so an estimate starts from the report of a like one, at best of an earlier request of the
- * same conversation, and judges only what is new since.
+ * same conversation, and judges only what is new since. Where there is none, it goes by what was added to other requests: by the
+ * same model, by others of its line or its host.
  */
 export interface TokenCalibration {
   estimate(request: InferRequest, target: TokenTarget): TokenEstimate;
@@ -39,6 +43,8 @@ interface Report {
   readonly inputTokens: number;
   /** Of the response, without what was only thought; `null` when not told, or when it thought. */
   readonly responseTokens: number | null;
+  /** Absent where something in it is counted otherwise by each vendor. */
+  readonly observation: Observation | undefined;
 }
 
 interface Knowledge {
@@ -48,16 +54,6 @@ interface Knowledge {
   expected: number;
 }
 
-/** What messages weigh. */
-interface Weight {
-  readonly tokens: number;
-  readonly messages: number;
-  /** Images, files, thoughts and what vendors ran, which each of them counts in his own way. */
-  readonly opaque: number;
-}
-
-const MESSAGE_TOKENS = 4;
-const CALL_TOKENS = 8;
 /** How wrong the judgement of new text may be. */
 const TEXT_ERROR = 0.15;
 const MESSAGE_ERROR = 1;
@@ -73,6 +69,13 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
   checkOptionNames("calibrateTokens", options, { maxReports: true });
   const { maxReports = 64 } = options;
   const known = new Map<string, Knowledge>();
+  let expectedOf: ((origin: RequestOrigin) => Expected) | undefined;
+
+  /** What requests from here come to, as far as reports tell; learnt anew after each of them that is asked about. */
+  function expected(request: InferRequest, target: TokenTarget): Expected {
+    expectedOf ??= learnHiddenTokens([...known.values()].flatMap(({ reports }) => reports.flatMap(({ observation }) => observation ?? [])));
+    return expectedOf(originOfRequest(request, target));
+  }
 
   function anchorFor(reports: readonly Report[], request: InferRequest): { readonly report: Report; readonly prefix: boolean } | undefined {
     const same = reports.filter(
@@ -95,7 +98,7 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
       const knowledge = known.get(target.model);
       const ratio = knowledge === undefined ? 1 : (knowledge.counted + PRIOR) / (knowledge.expected + PRIOR);
       const anchor = knowledge && anchorFor(knowledge.reports, request);
-      if (anchor === undefined || readsUnseen(request.extra, target.model)) return unanchored(request, ratio);
+      if (anchor === undefined || readsUnseen(request.extra, target.model)) return unanchored(request, target, expected(request, target));
       const { report, prefix } = anchor;
       const fresh = request.messages.slice(prefix ? report.length : 0);
       const news = weigh(fresh);
@@ -108,13 +111,13 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
         const response = weigh(fresh.slice(0, 1));
         const judged = ratio * response.tokens;
         if (report.responseTokens === null) margin += OPAQUE_ERROR;
-        // His own count of the response, unless the response was changed since.
-        else if (report.responseTokens >= 0.4 * judged && report.responseTokens <= 2.5 * judged + 20) {
+        // His own count of the response, unless it was changed since, or is of another run from the same beginning.
+        else if (report.responseTokens >= judged / 1.5 - 20 && report.responseTokens <= 1.5 * judged + 20) {
           tokens += report.responseTokens - judged;
           margin -= 0.8 * TEXT_ERROR * response.tokens;
         }
       }
-      return { tokens: Math.max(0, Math.round(tokens)), margin: Math.ceil(margin), calibrated: margin <= ENOUGH * tokens };
+      return { tokens: Math.max(0, Math.round(tokens)), margin: Math.ceil(margin), calibrated: margin <= ENOUGH * tokens, ratio };
     },
 
     report(request, target, { inputTokens, outputTokens, reasoningTokens }) {
@@ -137,27 +140,38 @@ export function calibrateTokens(options: CalibrationOptions = {}): TokenCalibrat
         weight: anchor?.prefix === true ? sum(anchor.report.weight, weigh(messages.slice(anchor.report.length))) : weigh(messages),
         inputTokens,
         responseTokens: (reasoningTokens ?? 0) > 0 ? null : outputTokens,
+        observation: observationOf(request, target, inputTokens),
       });
+      expectedOf = undefined;
       if (knowledge.reports.length > maxReports) knowledge.reports.shift();
     },
   };
 }
 
-/** About as many tokens as messages come to on any wire; images, files and what vendors run count as nothing. */
-export function approximateMessageTokens(messages: readonly Message[]): number {
-  const { tokens, messages: count } = weigh(messages);
-  return Math.round(tokens + MESSAGE_TOKENS * count);
+/** Without a report of a like request nobody knows what is added. */
+function unanchored(request: InferRequest, target: TokenTarget, { ratio, hidden }: Expected): TokenEstimate {
+  const visible = visibleTokens(request, target);
+  const { opaque } = weigh(request.messages);
+  const unseen = hasTools(request) || request.output !== undefined ? 600 : 100;
+  const margin = Math.ceil(TEXT_ERROR * visible) + unseen + OPAQUE_ERROR * opaque;
+  return { tokens: Math.max(0, Math.round(ratio * visible + hidden)), margin, calibrated: false, ratio };
 }
 
-/** Without a report nobody knows what is added. */
-function unanchored(request: InferRequest, ratio: number): TokenEstimate {
-  const { tokens, messages, opaque } = weigh(request.messages);
-  let head = approximateTokens(request.system ?? "");
-  for (const tool of request.tools ?? []) head += CALL_TOKENS + approximateTokens(JSON.stringify(tool));
-  if (request.output !== undefined) head += approximateTokens(JSON.stringify(request.output.schema));
-  const estimate = Math.round(ratio * (tokens + head) + MESSAGE_TOKENS * (messages + 1));
-  const hidden = (request.tools?.length ?? 0) > 0 || request.output !== undefined ? 600 : 100;
-  return { tokens: estimate, margin: Math.ceil(TEXT_ERROR * (tokens + head)) + hidden + OPAQUE_ERROR * opaque, calibrated: false };
+function visibleTokens(request: InferRequest, target: TokenTarget): number {
+  return countPieces(request, target, undefined).reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+function observationOf(request: InferRequest, target: TokenTarget, counted: number): Observation | undefined {
+  if (weigh(request.messages).opaque > 0) return undefined;
+  return { origin: originOfRequest(request, target), visible: visibleTokens(request, target), counted };
+}
+
+function originOfRequest(request: InferRequest, target: TokenTarget): RequestOrigin {
+  return originOf(target, { tools: hasTools(request), output: request.output !== undefined });
+}
+
+function hasTools({ tools }: InferRequest): boolean {
+  return tools !== undefined && tools.length > 0;
 }
 
 function learn(knowledge: Knowledge, before: Report, request: InferRequest, inputTokens: number): void {
@@ -169,51 +183,6 @@ function learn(knowledge: Knowledge, before: Report, request: InferRequest, inpu
   knowledge.expected += tokens;
 }
 
-function weigh(messages: readonly Message[]): Weight {
-  let tokens = 0;
-  let opaque = 0;
-  for (const message of messages) {
-    const weight = weighParts(message.content);
-    tokens += weight.tokens;
-    opaque += weight.opaque;
-  }
-  return { tokens, messages: messages.length, opaque };
-}
-
 function sum(a: Weight, b: Weight): Weight {
   return { tokens: a.tokens + b.tokens, messages: a.messages + b.messages, opaque: a.opaque + b.opaque };
-}
-
-function weighParts(parts: readonly Content[]): { tokens: number; opaque: number } {
-  let tokens = 0;
-  let opaque = 0;
-  for (const part of parts) {
-    switch (part.type) {
-      case "text":
-      case "refusal":
-        tokens += approximateTokens(part.text);
-        break;
-      case "tool-call":
-        tokens += CALL_TOKENS + approximateTokens(part.inputText) + approximateTokens(part.name);
-        break;
-      case "tool-result": {
-        const inner = outputParts(part.output);
-        const within = inner === undefined ? { tokens: approximateTokens(textOf(part.output)), opaque: 0 } : weighParts(inner);
-        tokens += CALL_TOKENS + within.tokens;
-        opaque += within.opaque;
-        break;
-      }
-      case "thinking":
-      case "server-tool":
-      case "image":
-      case "file":
-      case "other":
-        opaque += 1;
-    }
-  }
-  return { tokens, opaque };
-}
-
-function textOf(output: JsonValue): string {
-  return typeof output === "string" ? output : JSON.stringify(output);
 }

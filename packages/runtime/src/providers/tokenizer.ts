@@ -5,6 +5,10 @@ export interface Tokenizer {
   count(text: string): number;
 }
 
+/** Joining the bytes of a word takes time in proportion to the square of its length, so no longer one is joined as a whole. */
+const LONGEST_WORD = 1024;
+const LONG_WORD: RegExp = /\p{L}{1024}|\s{1024}|[^\s\p{L}\p{N}]{1024}/u;
+
 type ImportModule = (specifier: string) => Promise<unknown>;
 
 const OLDER = /^(?:gpt-4(?!o|\.|-?5)|gpt-3\.5|gpt-35|text-embedding)/;
@@ -40,5 +44,14 @@ export async function loadTokenizer(
   if (typeof countTokens !== "function")
     throw new Error(`The package gpt-tokenizer has no countTokens for ${name}: install version 4 or later (npm install gpt-tokenizer)`);
   // Words that mark turns are text where a user writes them.
-  return { name, count: (text) => countTokens(text, { disallowedSpecial: new Set<string>() }) };
+  const options = { disallowedSpecial: new Set<string>() };
+  return {
+    name,
+    count(text) {
+      if (!LONG_WORD.test(text)) return countTokens(text, options);
+      let tokens = 0;
+      for (let at = 0; at < text.length; at += LONGEST_WORD) tokens += countTokens(text.slice(at, at + LONGEST_WORD), options);
+      return tokens;
+    },
+  };
 }
