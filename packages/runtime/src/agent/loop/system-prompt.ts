@@ -1,3 +1,4 @@
+import type { Agent } from "../definition/agent.ts";
 import type { RunContext } from "../definition/run-context.ts";
 import { runContext } from "../turn/run-context.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
@@ -12,10 +13,18 @@ export interface SystemPrompt {
 export async function systemPrompt(loop: Loop): Promise<SystemPrompt> {
   const { instructions } = loop.agent.options;
   const base = typeof instructions === "function" ? await askInstructions(loop, instructions) : instructions;
-  const change = loop.agent.options.systemPrompt;
+  return { text: systemText(loop.agent, base, runOf(loop).terms?.systemAddendum, outputOf(loop).form?.instructions) };
+}
+
+/** The system prompt that an agent's instructions come to, with what this run and its output add to them. */
+export function systemText(
+  { options: { systemPrompt: change }, middleware }: Agent<unknown>,
+  base: string | undefined,
+  addendum: string | undefined,
+  ofOutput: string | undefined,
+): string | undefined {
   const own = change?.type === "replace" ? change.content : joined(base, change?.content);
-  const whole = joined(joined(own, loop.agent.middleware?.promptAddition), runOf(loop).terms?.systemAddendum);
-  return { text: joined(whole, outputOf(loop).form?.instructions) };
+  return joined(joined(joined(own, middleware?.promptAddition), addendum), ofOutput);
 }
 
 function joined(text: string | undefined, addition: string | undefined): string | undefined {
@@ -25,6 +34,8 @@ function joined(text: string | undefined, addition: string | undefined): string 
 async function askInstructions(loop: Loop, instructions: (context: RunContext) => string | Promise<string>): Promise<string> {
   const known = runOf(loop).instructions;
   if (known !== undefined) return known;
+  // Whatever they are, no model reads them in a rehearsal, and behind them may stand what can't go on.
+  if (loop.execution.outside !== undefined) return "";
   const text = await loop.execution.decide("instructions/decision", async () => {
     const returned: unknown = await instructions(runContext(loop, 0));
     if (typeof returned !== "string") throw new TypeError(`the instructions must be a text, not ${typeof returned}`);
