@@ -1,6 +1,17 @@
-import { AgentError, textMessage, UNKNOWN_USAGE, ZERO_USD, type CompactionPolicy, type JsonValue, type Message } from "@keelson/protocol";
+import {
+  AgentError,
+  textMessage,
+  UNKNOWN_USAGE,
+  ZERO_USD,
+  type CompactionPolicy,
+  type JsonValue,
+  type Message,
+  type SessionId,
+} from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
 import { type Encounter, fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
+import type { PlannedRequest } from "./xray/xray-conversation.ts";
+import type { Xray } from "./xray/xray-request.ts";
 import { messageOperation, type MessageOperationType } from "./message-operation.ts";
 import type {
   Context as ContextOfRules,
@@ -57,6 +68,10 @@ class RuledContext implements ContextOfRules {
     return this.#binding?.metrics() ?? NO_METRICS;
   }
 
+  get session(): SessionId | undefined {
+    return this.#binding?.session;
+  }
+
   addRule(rule: Rule): void {
     this.#setRules([...this.#rules, rule]);
   }
@@ -76,8 +91,8 @@ class RuledContext implements ContextOfRules {
     await this.#inject("inject-system", textMessage("system", text), "pinned");
   }
 
-  async injectMessage(message: Message, policy?: CompactionPolicy): Promise<void> {
-    await this.#inject("inject-message", message, policy);
+  async injectMessage(message: Message, policy?: CompactionPolicy, untrusted?: readonly string[]): Promise<void> {
+    await this.#inject("inject-message", message, policy, untrusted);
   }
 
   /**
@@ -111,6 +126,12 @@ class RuledContext implements ContextOfRules {
       if (action?.type === "modify-output") output = accepted(rule, operation, action.output);
     }
     return output;
+  }
+
+  async xray(which: "next" | "last" = "next", planned: PlannedRequest | undefined = this.#binding?.planned?.()): Promise<Xray> {
+    if (planned === undefined) throw new RangeError("This context is bound to no run: give xray the request, and the model it is for");
+    const { xrayConversation } = await import("./xray/xray-conversation.ts");
+    return xrayConversation(planned, which);
   }
 
   /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
@@ -164,12 +185,17 @@ class RuledContext implements ContextOfRules {
     return fireRule({ context: this, rule, operation: operation.type, point, binding: this.#binding, ...shown });
   }
 
-  async #inject(type: MessageOperationType, message: Message, policy: CompactionPolicy | undefined): Promise<void> {
+  async #inject(
+    type: MessageOperationType,
+    message: Message,
+    policy: CompactionPolicy | undefined,
+    untrusted?: readonly string[],
+  ): Promise<void> {
     const firing = firingIn(this);
     const key = firing && `${firing.point}/inject/${++firing.injections}`;
     await this.run(
       messageOperation(type, undefined, message, async (final, context) => {
-        if (this.#binding) await this.#binding.append(key, final, policy);
+        if (this.#binding) await this.#binding.append(key, final, policy, untrusted);
         else context.conversation.append(final, policy);
       }),
     );

@@ -45,8 +45,6 @@ export async function fireRule(encounter: Encounter): Promise<RuleAction | undef
   let action: RuleAction | null;
   try {
     action = await firings().run(firing, recordedVerdict, encounter);
-  } catch (error) {
-    throw AgentError.is(error) ? error : panicOf(rule, error);
   } finally {
     firing.over = true;
   }

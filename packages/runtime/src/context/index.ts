@@ -1,4 +1,19 @@
 export { budgetGuard, type BudgetGuardOptions } from "./budget-guard.ts";
+export {
+  extractState,
+  policyTrim,
+  slidingWindow,
+  stubResults,
+  summarise,
+  type CompactionStrategy,
+  type PolicyTrimOptions,
+  type SlidingWindowOptions,
+  type StubResultsOptions,
+  type SummariseOptions,
+} from "./compaction/strategy.ts";
+export { applyStrategy, type Shortening } from "./compaction/apply-strategy.ts";
+export { foldIntoSummary, type Foldable } from "./room/fold-into-summary.ts";
+export type { Entry } from "./room/entry.ts";
 export { compileRequest, type CompileOptions, type InferenceSettings } from "./compile-request.ts";
 export { Context } from "./context.ts";
 export type { ContextBinding, Operation } from "./rule.ts";
@@ -15,6 +30,11 @@ export {
   type RuleTrigger,
 } from "./rule.ts";
 export { injectReminder, rulesFrom, type CallResult, type LoopView, type RuleMethods, type SkippedCall } from "./rule-methods.ts";
+export { isMemoryMessage, memoryMessage } from "./memory-message.ts";
+export { type DeferredTools } from "./xray/deferred-tools.ts";
+export { type Xray, type XrayOptions, type XrayPart, type XraySource, xrayRequest } from "./xray/xray-request.ts";
+export type { SystemFile } from "./xray/system-files.ts";
+export type { PlannedRequest } from "./xray/xray-conversation.ts";
 export { telemetryRecorder } from "./telemetry-recorder.ts";
 export { createSingleShotOperator, type SingleShotOptions } from "./single-shot-operator.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.

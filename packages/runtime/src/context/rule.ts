@@ -1,5 +1,7 @@
-import type { CompactionPolicy, JsonValue, Message, ReachedLimit, Usage, Usd } from "@keelson/protocol";
+import type { CompactionPolicy, JsonValue, Message, ReachedLimit, SessionId, Usage, Usd } from "@keelson/protocol";
 import type { Conversation } from "./conversation.ts";
+import type { PlannedRequest } from "./xray/xray-conversation.ts";
+import type { Xray } from "./xray/xray-request.ts";
 
 /** Numbers a rule may look at. Of the run so far; `elapsedMs` from recorded times. */
 export interface ContextMetrics {
@@ -105,13 +107,22 @@ export interface Operation<Output> {
 
 /** What a context does with messages and verdicts; a run records both in its log. */
 export interface ContextBinding {
-  append(key: string | undefined, message: Message, policy: CompactionPolicy | undefined): void | Promise<void>;
+  append(
+    key: string | undefined,
+    message: Message,
+    policy: CompactionPolicy | undefined,
+    untrusted: readonly string[] | undefined,
+  ): void | Promise<void>;
+  /** Which session the conversation is of. */
+  readonly session?: SessionId;
   decide<T>(point: string, run: () => Promise<T>): Promise<T>;
   /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
   isDecided?(point: string): boolean;
   metrics(): ContextMetrics;
   /** Takes note that an observer failed. Default: nobody does. */
   warn?(message: string): void;
+  /** The request that the run would make now. */
+  planned?(): PlannedRequest;
 }
 
 /**
@@ -123,6 +134,8 @@ export interface Context {
   readonly messages: readonly Message[];
   readonly rules: readonly Rule[];
   readonly metrics: ContextMetrics;
+  /** Which session the conversation is of, where it is bound to one. */
+  readonly session: SessionId | undefined;
   addRule(rule: Rule): void;
   /** Notes that something which only looks on has failed; the operation goes on. */
   warn(message: string): void;
@@ -130,13 +143,21 @@ export interface Context {
   bind(binding: ContextBinding): void;
   /** Adds a system message; pinned, so that compaction keeps it. */
   injectSystem(text: string): Promise<void>;
-  injectMessage(message: Message, policy?: CompactionPolicy): Promise<void>;
+  /** @param untrusted where text in it comes from that nobody vouches for: what a model asks for from then on is judged with it in context */
+  injectMessage(message: Message, policy?: CompactionPolicy, untrusted?: readonly string[]): Promise<void>;
   /**
    * The single entry of every operation: asks the predicates of its rules, fires the rules before it, executes it, fires the rules
    * after it.
    * @throws OperatorError of kind `halted` when a rule halts; AgentError of kind `panic` when one throws
    */
   run<Output>(operation: Operation<Output>): Promise<Output>;
+  /**
+   * Says of every token of a request where it comes from, what it costs and whether it was cached: of the next request of the run that the
+   * context is bound to, or of the last, as its vendor counted it.
+   * @param planned where the context is bound to no run: with which model, system prompt and tools its messages would be sent
+   * @throws RangeError where neither says which model
+   */
+  xray(which?: "next" | "last", planned?: PlannedRequest): Promise<Xray>;
   /** Whether a rule fires around operations of this type. @param phase asks only about those before it, or only about those after it */
   watches(operation: OperationType, phase?: "before" | "after"): boolean;
 }

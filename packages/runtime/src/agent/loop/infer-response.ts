@@ -1,4 +1,4 @@
-import type { DurableEvent, ModelFailure } from "@keelson/protocol";
+import type { DurableEvent, ModelFailure, RequestPartSize } from "@keelson/protocol";
 import { CIRCUIT_OPEN } from "../../providers/circuit-open.ts";
 import type { ModelErrorAction } from "../definition/agent.ts";
 import { modelName } from "../definition/model-source.ts";
@@ -9,7 +9,8 @@ import { backOff } from "./back-off.ts";
 import { attemptInference, type FailedAttempt, showResponse } from "./attempt-inference.ts";
 import { leaveOutPart } from "./leave-out-part.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
-import { isTooLong, makeRoom, type RoomLevel } from "./make-room.ts";
+import { isTooLong } from "./compaction/is-too-long.ts";
+import type { RoomLevel } from "./compaction/make-room.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import { checkEnding, RunEnding } from "../turn/run-ending.ts";
 import { settleUnseen } from "./settle-inference.ts";
@@ -48,7 +49,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
       const plugins = pluginsOf(loop);
       if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unreadMessages.length > 0)
         await callOnUserMessage(loop, plugins);
-      if (room === undefined && isTooLong(loop)) room = await makeRoom(loop, `${turn}/compact/${modelCall}/ahead`, undefined);
+      if (isTooLong(loop)) room = await makeRoomAhead(loop, `${turn}/compact/${modelCall}/ahead`, room);
       const outcome = await attemptInference(loop, key, modelCall, system);
       if ("response" in outcome) return outcome.response;
       attempt = outcome;
@@ -73,19 +74,36 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
       continue;
     }
     if (failure.kind === "context-overflow") {
-      room = await makeRoom(loop, `${turn}/compact/${modelCall}`, room);
-      if (room !== undefined) {
+      const { makeRoom } = await import("./compaction/make-room.ts");
+      const further = await makeRoom(loop, `${turn}/compact/${modelCall}`, room);
+      if (further !== undefined) {
+        room = further;
         recordRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
         continue;
       }
-      failure = { ...failure, message: nothingLeft(failure) };
+      const { overflowParts } = await import("./compaction/overflow-parts.ts");
+      const parts = overflowParts(loop, system);
+      failure = { ...failure, message: nothingLeft(failure, parts), parts };
     }
     retries = await decideAfterFailure(loop, key, failure, retries);
   }
 }
 
-function nothingLeft({ message }: ModelFailure): string {
-  return `The conversation does not fit, and nothing more of it can be left out (${message}). Send less at once, or choose a model that reads more; the session can be gone on with.`;
+/** Goes as far as it takes until the request is short enough, as far as that is known; once for each request. */
+async function makeRoomAhead(loop: Loop, key: string, from: RoomLevel | undefined): Promise<RoomLevel | undefined> {
+  const { makeRoom } = await import("./compaction/make-room.ts");
+  let room = from;
+  for (let step = 0; isTooLong(loop); step++) {
+    const further = await makeRoom(loop, step === 0 ? key : `${key}/${step}`, room);
+    if (further === undefined) break;
+    room = further;
+  }
+  return room;
+}
+
+function nothingLeft({ message }: ModelFailure, parts: readonly RequestPartSize[]): string {
+  const left = parts.map(({ part, tokens }) => `${part} (about ${tokens} tokens)`).join(", ");
+  return `The conversation does not fit, and nothing more of it can be left out (${message}). What is left: ${left}. Send less at once, or choose a model that reads more; the session can be gone on with.`;
 }
 
 /** What to do about a failure: wait and retry, switch the model, or end. @returns the retries on the current model */

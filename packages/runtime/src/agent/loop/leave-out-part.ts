@@ -1,6 +1,6 @@
 import type { ModelFailure } from "@keelson/protocol";
 import { leaveOutRefused } from "../../context/refused/leave-out-refused.ts";
-import { runOf, type Loop } from "../turn/loop.ts";
+import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 
 /** So many parts are left out one by one; then all that look like them, then no more. */
 const MOST_SINGLE = 4;
@@ -25,6 +25,7 @@ export function leaveOutPart(loop: Loop, key: string, failure: ModelFailure, bef
     messages: left.messages,
     ...(policies.some((policy) => policy !== "normal") && { policies }),
     level: "refused",
+    ...(sessionOf(loop).request !== undefined && { request: sessionOf(loop).request }),
   });
   return true;
 }

@@ -156,14 +156,15 @@ async function turnComes(loop: Loop, { scopeIds }: BudgetMeter, key: string): Pr
   const { signal, stopping } = loop.execution;
   const over = new AbortController();
   const end = (): void => over.abort("over");
-  for (const ending of [signal, stopping]) {
+  const endings = [signal, stopping, loop.attempts.run];
+  for (const ending of endings) {
     ending.addEventListener("abort", end, { once: true });
     if (ending.aborted) end();
   }
   try {
     await ledgerOf(loop).ledger.changed(scopeIds, { signal: over.signal, key });
   } finally {
-    for (const ending of [signal, stopping]) ending.removeEventListener("abort", end);
+    for (const ending of endings) ending.removeEventListener("abort", end);
   }
   checkEnding(loop);
   if (stopping.aborted) throw stoppedEnding(loop);

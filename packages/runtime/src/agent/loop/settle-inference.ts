@@ -9,8 +9,17 @@ import type { Loop } from "../turn/loop.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { ledgerOf } from "../features/budget/run-ledger.ts";
 
+/** What a model call was for, where that is no response of the run. */
+export type InferencePurpose = "compaction" | "tool";
+
 /** Tells the ledger and the log what a model call used. */
-export async function settle(loop: Loop, key: string, model: Model, { usage, cost, estimated }: Bill): Promise<void> {
+export async function settle(
+  loop: Loop,
+  key: string,
+  model: Model,
+  { usage, cost, estimated }: Bill,
+  purpose?: InferencePurpose,
+): Promise<void> {
   const { execution } = loop;
   const { scopes } = ledgerOf(loop);
   const meter = meterOf(loop);
@@ -26,9 +35,11 @@ export async function settle(loop: Loop, key: string, model: Model, { usage, cos
       model: model.reference,
       // How much of what the model can read the conversation took up with this call, where both are known.
       ...(contextWindow !== undefined &&
+        purpose === undefined &&
         inputTokens !== null && { contextUtilization: Math.min(1, (inputTokens + (outputTokens ?? 0)) / contextWindow) }),
       ...(estimated !== undefined && { estimated: true as const }),
       ...(estimated === "estimate" && { withoutUsage: estimated }),
+      ...(purpose && { purpose }),
     },
     scopes.length > 0 ? "power" : undefined,
   );

@@ -8,14 +8,17 @@ const LEAST_BYTES = 500;
 const NOTE_BYTES = 160;
 
 /**
- * The last resort: every result that is left is cut to its share of `tokens`, with its beginning and its end.
+ * Every result that is left and not pinned is cut to its share of `tokens`, with its beginning and its end.
  * @returns nothing where none is longer than that
  */
 export function cutResults(entries: readonly Entry[], tokens: number): readonly Entry[] | undefined {
-  const results = entries.flatMap(({ message }) => message.content.filter(({ type }) => type === "tool-result"));
+  const results = entries.flatMap(({ message, policy }) =>
+    policy === "pinned" ? [] : message.content.filter(({ type }) => type === "tool-result"),
+  );
   const share = Math.max(LEAST_BYTES, Math.floor((tokens * BYTES_PER_TOKEN) / Math.max(1, results.length)));
   let isCut = false;
   const cut = entries.map((entry) => {
+    if (entry.policy === "pinned") return entry;
     const content = entry.message.content.map((part): Content => {
       if (part.type !== "tool-result" || sizeOf(part) <= share) return part;
       isCut = true;

@@ -31,7 +31,8 @@ export function shortenResults(
   return shortened === 0 ? undefined : { entries: shorter, shortened };
 }
 
-function inLines(message: Message): Message {
+/** The message with a line in the place of each long result; the same message where it has none. */
+export function inLines(message: Message): Message {
   const content = message.content.map((part): Content =>
     part.type === "tool-result" && isLong(part) ? { ...part, output: lineOf(part) } : part,
   );

@@ -1,7 +1,7 @@
 import { AgentError, type SummarisationThresholds } from "@keelson/protocol";
 import type { ConversationSize, PromptMiddleware } from "./prompt-middleware.ts";
 
-const DEFAULT_THRESHOLDS: SummarisationThresholds = { maxMessages: 50, maxTokens: 80_000, maxContextUtilization: 0.8 };
+export const DEFAULT_THRESHOLDS: SummarisationThresholds = { maxMessages: 50, maxTokens: 80_000, maxContextUtilization: 0.8 };
 
 /**
  * Middleware that marks a conversation for summarising once it is over one of the thresholds; one that is left out is not looked
@@ -11,15 +11,16 @@ const DEFAULT_THRESHOLDS: SummarisationThresholds = { maxMessages: 50, maxTokens
  * @throws AgentError of kind `invalid-option` for a threshold that is none
  */
 export function summarisationMark(thresholds: SummarisationThresholds = DEFAULT_THRESHOLDS): PromptMiddleware {
-  check("maxMessages", thresholds.maxMessages, 1, Number.MAX_SAFE_INTEGER);
-  check("maxTokens", thresholds.maxTokens, 1, Number.MAX_SAFE_INTEGER);
-  check("maxContextUtilization", thresholds.maxContextUtilization, 0, 1);
+  checkThresholds(thresholds);
   return { name: "summarisation-mark", marksForSummary: (size) => isOverThreshold(thresholds, size) };
 }
 
+/** As options give them. */
+export type Thresholds = { readonly [Name in keyof SummarisationThresholds]?: SummarisationThresholds[Name] | undefined };
+
 /** Whether a conversation has passed one of the thresholds that are set. What is unknown has passed none. */
 export function isOverThreshold(
-  { maxMessages, maxTokens, maxContextUtilization }: SummarisationThresholds,
+  { maxMessages, maxTokens, maxContextUtilization }: Thresholds,
   { messages, tokens, contextUtilization }: ConversationSize,
 ): boolean {
   return (
@@ -27,6 +28,13 @@ export function isOverThreshold(
     (maxTokens !== undefined && tokens > maxTokens) ||
     (maxContextUtilization !== undefined && contextUtilization !== null && contextUtilization > maxContextUtilization)
   );
+}
+
+/** @throws AgentError of kind `invalid-option` for a threshold that is none */
+export function checkThresholds(thresholds: Thresholds): void {
+  check("maxMessages", thresholds.maxMessages, 1, Number.MAX_SAFE_INTEGER);
+  check("maxTokens", thresholds.maxTokens, 1, Number.MAX_SAFE_INTEGER);
+  check("maxContextUtilization", thresholds.maxContextUtilization, 0, 1);
 }
 
 function check(name: keyof SummarisationThresholds, value: number | undefined, least: number, most: number): void {
