@@ -111,4 +111,19 @@ describe("memory", () => {
     expect(turns).toBe(LONG_SESSION_TURNS);
     expect(grownBytes).toBeLessThan(1.5 * conversationBytes + 256 * 1024);
   });
+
+  it("of 96 MiB is enough for a session of thousands of turns with a window of 200 messages", { timeout: 900_000 }, async () => {
+    const { reason, turns, longest, left, request } = await ask<{
+      reason: string;
+      turns: number;
+      longest: number;
+      left: number;
+      request: unknown;
+    }>(["--max-old-space-size=96"], "window-session", folder, LONG_SESSION_TURNS);
+    expect(reason).toBe("max-turns");
+    expect(turns).toBe(LONG_SESSION_TURNS);
+    expect(longest).toBeLessThanOrEqual(200);
+    expect(left).toBeLessThanOrEqual(202);
+    expect(request).toMatchObject({ role: "user", content: [{ text: "Read it all." }] });
+  });
 });

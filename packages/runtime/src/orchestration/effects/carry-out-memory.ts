@@ -8,15 +8,12 @@ import {
   type StateStore,
 } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
+import { memoryLinkKey } from "../../state/kit/state-link.ts";
+import { isOfMemory, noteRemembered, provenanceMetadata } from "../../session/remembered-items.ts";
 import { untrustedMetadata } from "../../session/untrusted-sources.ts";
 import type { EffectHandlers } from "./create-effect-executor.ts";
 
 type WriteMemory = Extract<Effect, { readonly type: "write-memory" }>;
-
-/** A relation between two keys, as a store keeps it: readers find the links of a key by `list(scope, "links/<from>/")`. */
-export function memoryLinkKey({ from, to, relation }: { readonly from: string; readonly to: string; readonly relation: string }): string {
-  return `links/${[from, relation, to].map(encodeURIComponent).join("/")}`;
-}
 
 /** Writes, deletes and links of memory, on a store. */
 export function memoryHandlers(store: StateStore | undefined): EffectHandlers {
@@ -46,11 +43,14 @@ function labelOf({ authority }: EffectContext): JsonObject | undefined {
   return untrusted.length === 0 ? undefined : untrustedMetadata(untrusted);
 }
 
-async function write(store: StateStore, { scope, key, value, options }: WriteMemory, context: EffectContext): Promise<void> {
-  const { attempt } = context;
+async function write(store: StateStore, { scope, key, value, options, meta }: WriteMemory, context: EffectContext): Promise<void> {
+  const { attempt, session } = context;
+  const origin = meta && isOfMemory(options?.metadata) ? provenanceMetadata({ session, record: meta.seq }) : undefined;
   const label = labelOf(context);
+  if (origin !== undefined) await noteRemembered(store, session, scope, key);
+  const given = origin || label ? { ...options, metadata: { ...options?.metadata, ...origin, ...label } } : options;
   try {
-    await store.write(scope, key, value, label === undefined ? options : { ...options, metadata: { ...options?.metadata, ...label } });
+    await store.write(scope, key, value, given);
   } catch (error) {
     // An attempt before this one may have written: then the version has moved on by it, and nothing is wrong.
     if (attempt > 1 && options?.ifVersion !== undefined && StateError.is(error, "conflict")) {

@@ -15,7 +15,7 @@ import { createMemoryBlobStore } from "../../state/memory/memory-blob-store.ts";
 import { mockOrchestrator } from "../../testing/mocks/mock-orchestrator.ts";
 import { mockStateStore } from "../../testing/mocks/mock-state-store.ts";
 import type { ScheduleId, ScheduleRequest, Scheduler } from "../schedules/scheduler.ts";
-import { memoryLinkKey } from "./carry-out-memory.ts";
+import { memoryLinkKey } from "../../state/kit/state-link.ts";
 import { createLocalEffectExecutor, type LocalEffectExecutorOptions } from "./create-local-effect-executor.ts";
 
 /** A run that notes what it is asked. */

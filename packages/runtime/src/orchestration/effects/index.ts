@@ -1,4 +1,4 @@
-export { memoryLinkKey } from "./carry-out-memory.ts";
+export { memoryLinkKey } from "../../state/kit/state-link.ts";
 export {
   createEffectExecutor,
   noOpExecutor,
