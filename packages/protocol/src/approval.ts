@@ -13,7 +13,10 @@ export function compareRisk(a: RiskLevel, b: RiskLevel): number {
 
 /** A question to a person: may this call run, or what became of it? */
 export type ApprovalRequest = {
-  /** `approval`: may it run? `decision`: it may have run already, and nobody knows (the unknown state). */
+  /**
+   * `approval`: may it run? `decision`: it may have run already, and nobody knows (the unknown state); or, with `asked`, the call asks
+   * something while it runs.
+   */
   readonly type: "approval" | "decision";
   readonly callId: CallId;
   /** Signed, single-use, expiring; bound to run, call, tool version and digest of the arguments. */
@@ -30,7 +33,22 @@ export type ApprovalRequest = {
   readonly expiresAt: number;
   /** What `allow-always` can allow, narrowest first. Absent or empty: nothing but this one call may be allowed. */
   readonly always?: readonly AlwaysChoice[];
+  /** What the call asks while it runs. */
+  readonly asked?: AskedQuestion;
   readonly context?: JsonObject;
+};
+
+/** What a call asks a person while it runs: text of the tool, or of whoever it speaks for. Nobody here vouches for it. */
+export type AskedQuestion = {
+  readonly message: string;
+  /** Who asks, where that is not the tool itself. */
+  readonly from?: string;
+  /** JSON Schema of the value to `supply`. Absent: `allow` is a yes. */
+  readonly schema?: JsonObject;
+  /** A page where the person does something first; `allow` says that it was done. */
+  readonly url?: string;
+  /** Why the last answer could not be used. */
+  readonly issues?: readonly string[];
 };
 
 /** A question that nobody has answered yet, and whose it is. */
@@ -52,7 +70,8 @@ export type AlwaysChoice = {
 
 /**
  * What a person, a callback or a rule answers. The first five answer an `approval`, the last three (and `abort`) a
- * `decision`. `by` is a claim that the embedding program vouches for.
+ * `decision`; what a call asked while it runs is answered by `supply`, by `allow` where a yes is enough, by `deny` and `abort`.
+ * `by` is a claim that the embedding program vouches for.
  */
 export type Decision = { readonly by?: string } & (
   | { readonly type: "allow" }
@@ -68,7 +87,7 @@ export type Decision = { readonly by?: string } & (
   | { readonly type: "abort"; readonly reason?: string }
   /** Run it again, with the same idempotency key. */
   | { readonly type: "retry" }
-  /** It did run: this was its output. */
+  /** It did run: this was its output. Or the value that a call asked for. */
   | { readonly type: "supply"; readonly output: JsonValue }
   /** Tell the model that it failed. */
   | { readonly type: "fail"; readonly reason?: string }

@@ -104,6 +104,8 @@ export type Message = {
   readonly content: readonly Content[];
   /** A response whose end never came, since the run was ended or failed while the model wrote it: the text that it had by then. */
   readonly cut?: true;
+  /** It stands for messages that a compaction took out. Who compacts again may take it in. */
+  readonly summary?: true;
 };
 
 /** What compaction may do with a message. Default `normal`. */

@@ -4,6 +4,7 @@ import { truncateText } from "../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
 import { describeThrown } from "./describe-thrown.ts";
+import type { LeafControl } from "./leaf-control.ts";
 import { isToolContent, whyNotContent, whyNotJson } from "./json-output.ts";
 import { type LeafClock, runLeaf } from "./run-leaf.ts";
 
@@ -42,8 +43,19 @@ const NO_OUTPUT = "(no output)";
  * anything, returns what JSON cannot hold, floods, or ignores its signal, in which case it is left behind and its result
  * dropped. The output is JSON, checked against the output schema (parts are not: a schema describes data).
  */
-export async function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
-  const ending = await runLeaf(tool, value, call, options);
+export function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
+  return executeHeldLeaf(tool, value, call, options);
+}
+
+/** The same for whoever has it in hand while it runs. */
+export async function executeHeldLeaf(
+  tool: Tool,
+  value: unknown,
+  call: ToolCall,
+  options: LeafOptions,
+  control?: LeafControl,
+): Promise<LeafResult> {
+  const ending = await runLeaf(tool, value, call, options, control);
   switch (ending.type) {
     case "returned":
       return acceptOutput(tool, ending.value, options);

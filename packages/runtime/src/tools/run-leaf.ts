@@ -1,8 +1,11 @@
 import type { Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import type { LeafControl } from "./leaf-control.ts";
 
 /** `after` calls back once; the returned function cancels it. */
 export interface LeafClock {
   after(ms: number, run: () => void): () => void;
+  /** Unix ms. Without it a leaf whose time stood still has all of its time again. */
+  now?(): number;
 }
 
 export type LeafEnding =
@@ -14,6 +17,7 @@ export type LeafEnding =
 const DEFAULT_GRACE_MS = 500;
 
 const platformClock: LeafClock = {
+  now: () => Date.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
@@ -26,14 +30,15 @@ export async function runLeaf(
   value: unknown,
   call: ToolCall,
   options: { readonly clock?: LeafClock | undefined; readonly graceMs?: number | undefined },
+  control?: LeafControl,
 ): Promise<LeafEnding> {
   const { clock = platformClock, graceMs = DEFAULT_GRACE_MS } = options;
   const { timeoutMs } = tool;
   const { signal } = call;
   if (signal.aborted) return { type: "cancelled", started: false };
   let over = false;
-  // Only a tool's own limit needs a signal of its own.
-  const controller = timeoutMs === undefined ? undefined : new AbortController();
+  // Only a tool that may be ended before its run needs a signal of its own.
+  const controller = timeoutMs === undefined && control === undefined ? undefined : new AbortController();
   const leafCall: ToolCall = {
     ...call,
     signal: controller?.signal ?? signal,
@@ -51,6 +56,7 @@ export async function runLeaf(
       if (over) return;
       over = true;
       cancelTimer?.();
+      control?.listen(undefined);
       signal.removeEventListener("abort", onAbort);
       resolve(ending);
     };
@@ -70,11 +76,29 @@ export async function runLeaf(
     };
 
     signal.addEventListener("abort", onAbort, { once: true });
-    if (timeoutMs !== undefined) {
-      cancelTimer = clock.after(timeoutMs, () =>
+    let left = timeoutMs;
+    let startedAt: number | undefined;
+    const startTimer = (): void => {
+      if (timeoutMs === undefined || left === undefined) return;
+      startedAt = clock.now?.();
+      cancelTimer = clock.after(left, () =>
         stop("timeout", new DOMException(`The tool "${tool.name}" ran longer than ${timeoutMs} ms`, "TimeoutError")),
       );
-    }
+    };
+    const stopTimer = (): void => {
+      cancelTimer?.();
+      if (left === undefined || startedAt === undefined) return;
+      left = Math.max(0, left - Math.max(0, (clock.now?.() ?? startedAt) - startedAt));
+    };
+    startTimer();
+    control?.listen({
+      held(isHeld) {
+        if (over || verdict !== undefined) return;
+        if (isHeld) stopTimer();
+        else startTimer();
+      },
+      ended: (reason) => stop("cancelled", reason),
+    });
     // `then` with both arguments: a result or failure that comes after the end is dropped, and never unhandled.
     working.then((returned) => end({ type: "returned", value: returned }), onThrow);
     // The tool itself may have had the run aborted.

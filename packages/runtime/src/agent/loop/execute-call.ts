@@ -1,7 +1,7 @@
-import type { JsonObject, Tool } from "@keelson/protocol";
+import type { ImagePart, JsonObject, Tool } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
-import { executeLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
+import { executeHeldLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
 import { isBackgroundTool, startInBackground } from "../features/children/start-in-background.ts";
 import { passOnEffects } from "../features/effects/declare-in-call.ts";
 import type { RunningCall } from "../turn/pending-call.ts";
@@ -9,22 +9,28 @@ import { endingByHook } from "../features/hooks/halted-by-hook.ts";
 import type { CallExecution, SuspendedExecution } from "../turn/call-execution.ts";
 import { imageProblem } from "../../providers/media/image-problem.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
+import { CallBroker } from "./broker/call-broker.ts";
 import { leafCall } from "./leaf-call.ts";
 
 /** Executes a call once. */
 export async function executeCall(loop: Loop, call: RunningCall, signal: AbortSignal): Promise<CallExecution | SuspendedExecution> {
   const { tool } = call;
   if (isDispatchTool(tool)) return dispatch(loop, call, tool);
+  if (loop.execution.outside) return { suspended: loop.execution.outside(`the tool ${tool.name}`) };
   const { toolTimeoutMs } = loop.limits;
   const limited = toolTimeoutMs === undefined || tool.timeoutMs !== undefined ? tool : withTimeout(tool, toolTimeoutMs);
-  const result = await executeLeaf(limited, call.value, leafCall(loop, call, signal), {
+  const broker = new CallBroker(loop, call);
+  const options = {
     clock: loop.execution.clock,
     blobs: loop.blobs,
-    imageProblem: (part) => imageProblem(part, loop.models.resolve(runOf(loop).model).provider.wire),
-  });
+    imageProblem: (part: ImagePart) => imageProblem(part, loop.models.resolve(runOf(loop).model).provider.wire),
+  };
+  const result = await executeHeldLeaf(limited, call.value, leafCall(loop, call, signal, broker), options, broker.control);
   if (result.warning !== undefined) tellWarning(loop, call, result.warning);
   loop.execution.emit({ type: "tool-end", callId: call.part.id });
-  return result;
+  const suspended = await broker.close();
+  if (suspended !== undefined) return { suspended };
+  return broker.ending === undefined ? result : { ...result, ending: broker.ending };
 }
 
 function tellWarning(loop: Loop, call: RunningCall, warning: string): void {

@@ -1,16 +1,19 @@
 import type { ToolCall } from "@keelson/protocol";
-import { digestOf, shortHash } from "../../json/index.ts";
-import type { ReadyCall, RunningCall } from "../turn/pending-call.ts";
+import type { RunningCall } from "../turn/pending-call.ts";
 import { backgroundOf } from "../features/children/background.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
+import { askInCall } from "./broker/ask-in-call.ts";
+import { inferInCall } from "./broker/infer-in-call.ts";
+import type { CallBroker } from "./broker/call-broker.ts";
 import { guardedSecrets } from "./guarded-secrets.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
 import { labelledState } from "./labelled-state.ts";
 import { mayRead } from "./may-read.ts";
 import { toolServicesOf } from "../turn/held-services.ts";
-import { sessionOf, type Loop } from "../turn/loop.ts";
+import type { Loop } from "../turn/loop.ts";
 
-/** What a tool is given beside its input. */
-export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): ToolCall {
+/** What a tool is given beside its input. @param broker of a call that may ask something while it runs */
+export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, broker?: CallBroker): ToolCall {
   const { execution } = loop;
   const { cwd } = loop.agent.options;
   const services = toolServicesOf(loop);
@@ -36,17 +39,10 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal): To
     declare: (effect) => declareInCall(loop, call, effect),
     mayRead: (path) => mayRead(loop, call, path),
     markUntrusted: (source) => void call.marks.push(source),
+    ...(broker && { ask: (question) => askInCall(broker, question), infer: (request) => inferInCall(broker, request) }),
     ...(cwd !== undefined && { cwd }),
     ...services,
     ...(state && { state: labelledState(state, (source) => void call.marks.push(source)) }),
     ...(secrets && { secrets: guardedSecrets(loop, call, secrets) }),
   };
-}
-
-/** The same on every attempt, also where the tool has another version by then. */
-export function idempotencyKey(loop: Loop, call: ReadyCall | RunningCall): string {
-  const first = loop.execution.lookup(`${call.key}/reserved/1`, "tool-reserved");
-  if (first !== undefined) return first.data.idempotencyKey;
-  const { tool } = call;
-  return `k_${shortHash(`${sessionOf(loop).id}/${call.part.id}/${tool.name}/${tool.version}/${digestOf(call.input)}`, 32)}`;
 }

@@ -1,5 +1,7 @@
 import type { JsonValue } from "@keelson/protocol";
 import { whatThereIs } from "../features/strategies/enforce-strategy.ts";
+import { explainTool } from "../features/tool-sources/explain-tool.ts";
+import { takeTool } from "../features/tool-sources/take-tool.ts";
 import type { Loop } from "../turn/loop.ts";
 import { momentsOf, type Gate } from "../turn/moments.ts";
 import { refuse, type ArrivedCall, type AskingCall, type OpenCall, type SettledCall } from "../turn/pending-call.ts";
@@ -13,8 +15,13 @@ export async function passGates(loop: Loop, call: ArrivedCall): Promise<OpenCall
     tellVerdict(loop, "find", settled);
     return settled;
   }
+  const tool = await takeTool(loop, call, found.tool);
+  if ("state" in tool) {
+    tellVerdict(loop, "find", tool);
+    return tool;
+  }
   tellVerdict(loop, "find", call);
-  const fitting = await fitArguments(call, found.tool, call.part);
+  const fitting = explainTool(loop, await fitArguments(call, tool, call.part));
   tellVerdict(loop, "parse and validate", fitting);
   return fitting.state === "settled" ? fitting : pass(loop, fitting, momentsOf(loop).gates);
 }

@@ -1,15 +1,23 @@
 import type { Tool } from "@keelson/protocol";
-import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
+import { askPeople, endIfAborted } from "../features/questions/ask-people.ts";
+import type { Question } from "../features/questions/publish-question.ts";
 import { refuse, settleCall, toolNameOf, type OpenCall, type SettledCall } from "../turn/pending-call.ts";
-import type { Loop } from "../turn/loop.ts";
+import { isRecordedTool } from "../features/tool-sources/recorded-tool.ts";
+import { isOtherVersion } from "../turn/source-tool.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import { isUnknown, lastReservation, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
 
-/** A call that was asked for under an earlier definition, and what keeps it from going on under this one. */
+/** A call that was asked for under an earlier definition, or of a tool that is another by now, and what keeps it from going on under this one. */
 interface OutdatedCall {
   readonly call: OpenCall | SettledCall;
   readonly why: string;
   /** Whether it could run as it is now. */
   readonly canRun: boolean;
+}
+
+/** Whether calls may not fit what there is by now. */
+export function mayBeOutdated(loop: Loop, calls: readonly (OpenCall | SettledCall)[]): boolean {
+  return runOf(loop).outdated === true || calls.some((call) => isOfChangedSource(loop, call));
 }
 
 /**
@@ -53,6 +61,7 @@ export async function settleOutdatedCalls(
 
 function outdatedCallOf(loop: Loop, call: OpenCall | SettledCall): OutdatedCall | undefined {
   const { part } = call;
+  if (runOf(loop).outdated !== true && !isOfChangedSource(loop, call)) return undefined;
   if (call.state === "settled") {
     if (call.why === "no-such-tool") return { call, why: `it has no tool "${part.name}" any more`, canRun: false };
     if (call.why !== "invalid-arguments") return undefined;
@@ -64,6 +73,12 @@ function outdatedCallOf(loop: Loop, call: OpenCall | SettledCall): OutdatedCall 
   return version === tool.version
     ? undefined
     : { call, why: `${tool.name} is of the version ${tool.version} by now, not ${String(version)}`, canRun: true };
+}
+
+/** Its tool is another than the model was told of; or it is gone, and the call had been started. */
+function isOfChangedSource(loop: Loop, call: OpenCall | SettledCall): boolean {
+  if (call.tool === undefined) return false;
+  return isOtherVersion(call.tool) || (isRecordedTool(call.tool) && call.state === "settled" && isUnknown(loop, call));
 }
 
 function questionAbout(loop: Loop, { call, why, canRun }: OutdatedCall, round: number): Question {

@@ -1,7 +1,8 @@
 import type { Decision } from "@keelson/protocol";
 import type { Loop } from "../turn/loop.ts";
 import { allow, askAbout, refuse, type AskingCall, type OpenCall, type ReadyCall, type SettledCall } from "../turn/pending-call.ts";
-import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
+import { askPeople, endIfAborted } from "../features/questions/ask-people.ts";
+import type { Question } from "../features/questions/publish-question.ts";
 import { passEditedArguments } from "./pass-gates.ts";
 
 const MAX_EDITS = 3;

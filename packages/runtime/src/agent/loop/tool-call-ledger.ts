@@ -1,8 +1,6 @@
 import type { RecordData } from "../../session/record-data.ts";
-import { askPeople, endIfAborted, type Question } from "./ask-approval.ts";
+import type { Loop } from "../turn/loop.ts";
 import {
-  refuse,
-  settleCall,
   startCall,
   toolNameOf,
   type OpenCall,
@@ -11,9 +9,8 @@ import {
   type RunningCall,
   type SettledCall,
 } from "../turn/pending-call.ts";
-import { describeThrown } from "../../tools/describe-thrown.ts";
-import type { Loop } from "../turn/loop.ts";
-import { idempotencyKey, leafCall } from "./leaf-call.ts";
+import { noteVersion } from "../features/tool-sources/known-version.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
 
 /** Whether the log holds a reservation of this call that nothing followed: the process ended between the two. */
 export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean {
@@ -48,82 +45,34 @@ export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">)
  */
 export function reserveCall(loop: Loop, call: ReadyCall): RunningCall {
   const { tool } = call;
-  if (tool.effect === "read") return startCall(call, 1);
+  noteVersion(loop, call);
+  if (tool.effect === "read") return startCall(call, countSuspensions(loop, call) + 1);
   const running = startCall(call, countReservations(loop, call) + 1);
+  putReservation(loop, call, running.number);
+  return running;
+}
+
+/** A write of which the log says that it did nothing so far, and that goes on. Resolves when that is in the log. */
+export async function reserveAgain(loop: Loop, call: RunningCall): Promise<void> {
+  putReservation(loop, call, countReservations(loop, call) + 1);
+  await loop.execution.flush();
+}
+
+function putReservation(loop: Loop, call: ReadyCall | RunningCall, number: number): void {
+  const { tool } = call;
   loop.execution.put(
-    `${call.key}/reserved/${running.number}`,
+    `${call.key}/reserved/${number}`,
     "tool-reserved",
     { callId: call.part.id, tool: tool.name, version: tool.version, effect: tool.effect, idempotencyKey: idempotencyKey(loop, call) },
     tool.effect === "write" ? "power" : undefined,
   );
-  return running;
 }
 
-/**
- * Nobody knows whether these writes happened. Their tools are asked; then the people, about all that are left at once.
- * @returns how each of them goes on, in their order
- */
-export async function resolveUnknown(loop: Loop, calls: readonly ReadyCall[]): Promise<readonly (ReadyCall | SettledCall)[]> {
-  const resolved: (ReadyCall | SettledCall)[] = [...calls];
-  const questions: { readonly index: number; readonly call: ReadyCall; readonly question: Question }[] = [];
-  for (const [index, call] of calls.entries()) {
-    const found = await reconcile(loop, call);
-    if (typeof found === "object") resolved[index] = found;
-    else questions.push({ index, call, question: questionAbout(loop, call, found) });
-  }
-  if (questions.length === 0) return resolved;
-  const decisions = await askPeople(
-    loop,
-    questions.map(({ question }) => question),
-  );
-  for (const [asked, decision] of decisions.entries()) {
-    const { index, call } = questions[asked] as (typeof questions)[number];
-    endIfAborted(decision);
-    if (decision.type === "retry") noteNotDone(loop, call);
-    else if (decision.type === "supply") resolved[index] = settleCall(call, "ran", { output: decision.output, isError: false });
-    else
-      resolved[index] = refuse(
-        call,
-        `This call was interrupted and counts as failed${"reason" in decision && decision.reason ? `: ${decision.reason}` : ""}. It may have taken effect: look before you repeat it.`,
-        "given-up",
-      );
-  }
-  return resolved;
-}
-
-function questionAbout(loop: Loop, { part, key, tool, input }: ReadyCall, why: string): Question {
-  return {
-    type: "decision",
-    callId: part.id,
-    key,
-    round: countReservations(loop, { key }),
-    tool,
-    input,
-    reason: `${tool.name} was started, then the process ended before its result was recorded. ${why}Find out whether it took effect: retry runs it again, supply gives its output, fail tells the model that it failed.`,
-  };
-}
-
-/** Asks the tool what became of the call. @returns the call as it goes on, or what else there is to say to the people who must decide */
-async function reconcile(loop: Loop, call: ReadyCall): Promise<ReadyCall | SettledCall | string> {
-  const { execution } = loop;
-  const { tool } = call;
-  const started = startCall(call, countReservations(loop, call));
-  const key = noteUnknown(loop, call);
-  if (tool.reconcile === undefined) return "";
-  const found = await execution.decide(`${key}/reconcile`, async () => {
-    try {
-      return (await tool.reconcile?.(call.value, leafCall(loop, started, execution.signal))) ?? "unknown";
-    } catch (error) {
-      return { failed: describeThrown(error) };
-    }
-  });
-  if (found === "not-done") {
-    noteNotDone(loop, call);
-    return call;
-  }
-  if (found === "unknown") return "";
-  if ("failed" in found) return `Its own check failed (${found.failed}). `;
-  return settleCall(call, "ran", { output: found.output, isError: false });
+/** How often this call was ended for a question, to be made again. */
+function countSuspensions(loop: Loop, { key }: Pick<PendingCall, "key">): number {
+  let count = 0;
+  while (loop.execution.has(`${key}/suspended/${count + 1}`)) count++;
+  return count;
 }
 
 /** Tells watchers that nobody knows whether this call took effect. @returns where that stands in the log */
@@ -134,6 +83,6 @@ export function noteUnknown(loop: Loop, call: OpenCall | SettledCall): string {
 }
 
 /** The call did not take effect, or is to run as if it had not. */
-export function noteNotDone(loop: Loop, call: OpenCall | SettledCall): void {
+export function noteNotDone(loop: Loop, call: OpenCall | RunningCall | SettledCall): void {
   loop.execution.put(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
 }

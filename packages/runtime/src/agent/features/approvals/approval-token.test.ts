@@ -13,6 +13,7 @@ const question = {
   argumentsDigest: "sha256:00",
   question: "approval" as const,
   expiresAt: 2_000,
+  place: "t1/call/c_1/question",
 };
 const key = (id: string, fill: number) => ({ id, secret: new Uint8Array(32).fill(fill) });
 const keys: ApprovalKeys = { current: key("k1", 1) };
@@ -41,8 +42,9 @@ describe("an approval token", () => {
         fc.constantFrom("approval" as const, "decision" as const),
         fc.integer({ min: 1, max: 9 }),
         (runId, session, callId, tool, argumentsDigest, type, attempt) => {
+          const { place, ...rest } = question;
           const claims = {
-            ...question,
+            ...rest,
             runId: runId as RunId,
             session: session as SessionId,
             callId: callId as CallId,
@@ -51,7 +53,10 @@ describe("an approval token", () => {
             question: type,
             attempt,
           };
-          expect(tokensAt(0).verify(tokensAt(0).issue(claims))).toEqual({ ...claims, nonce: expect.stringMatching(/^[\w-]{22}$/) });
+          expect(tokensAt(0).verify(tokensAt(0).issue({ ...claims, place }))).toEqual({
+            ...claims,
+            nonce: expect.stringMatching(/^[\w-]{22}$/),
+          });
         },
       ),
     );
@@ -61,9 +66,16 @@ describe("an approval token", () => {
     expect(tokensAt(5).issue(question)).toBe(tokensAt(9_999).issue(question));
   });
 
-  it("has a nonce of its own for every run, call, question and attempt", () => {
+  it("has a nonce of its own for every run, call, question, attempt and place", () => {
     const nonce = (changed: object) => tokensAt(0).verify(tokensAt(0).issue({ ...question, ...changed })).nonce;
-    const nonces = [{}, { runId: "run-2" }, { callId: "c_2" }, { question: "decision" }, { attempt: 2 }].map(nonce);
+    const nonces = [
+      {},
+      { runId: "run-2" },
+      { callId: "c_2" },
+      { question: "decision" },
+      { attempt: 2 },
+      { place: "t1/call/c_1/misfit" },
+    ].map(nonce);
     expect(new Set(nonces).size).toBe(nonces.length);
     expect(nonce({ expiresAt: 3_000 })).toBe(nonces[0]);
   });

@@ -24,8 +24,11 @@ export interface ApprovalClaims {
 }
 
 export interface ApprovalTokens {
-  /** The same question always gets the same token, so that a replay finds the one it gave out before. */
-  issue(question: Omit<ApprovalClaims, "nonce" | "attempt"> & { readonly attempt?: number }): string;
+  /**
+   * The same question always gets the same token, so that a replay finds the one it gave out before.
+   * @param question.place where it is asked in the run: the same about a call may be asked at several places, once at each
+   */
+  issue(question: Omit<ApprovalClaims, "nonce" | "attempt"> & { readonly attempt?: number; readonly place: string }): string;
   /**
    * @param options.expired whether the claims of a token that is too old are wanted all the same. Default false.
    * @throws AgentError of kind `invalid-token`, with `reason` malformed, forged or expired
@@ -45,11 +48,19 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
   const secrets = new Map([keys.current, ...(keys.previous ?? [])].map(({ id, secret }) => [id, secret]));
 
   const tokens: ApprovalTokens = {
-    issue({ attempt = 1, ...question }) {
+    issue({ attempt = 1, place, ...question }) {
       const nonce = nodeCrypto()
         .createHash("sha256")
         .update(
-          JSON.stringify([question.runId, question.callId, question.question, attempt, question.toolVersion, question.argumentsDigest]),
+          JSON.stringify([
+            question.runId,
+            question.callId,
+            question.question,
+            attempt,
+            place,
+            question.toolVersion,
+            question.argumentsDigest,
+          ]),
         )
         .digest("base64url")
         .slice(0, 22);

@@ -1,5 +1,6 @@
 import { AgentError, DECISION_TYPES, decisionCodec, type ApprovalRequest, type Decision } from "@keelson/protocol";
 import { invalidOption, shown } from "../../definition/invalid-option.ts";
+import { checkAnswer } from "./check-answer.ts";
 import { checkGrantedPatterns } from "../../definition/permissions/granted-rules.ts";
 
 const DECISIONS: { readonly [K in ApprovalRequest["type"]]: readonly Decision["type"][] } = {
@@ -27,17 +28,19 @@ function flawOf(decision: Decision): string {
   }
 }
 
-/** @throws AgentError of kind `invalid-option` for a decision that does not answer a question of this type */
-export function checkDecision(type: ApprovalRequest["type"], decision: Decision | undefined, operation: string): void {
-  checkDecisionShape(decision as Decision);
+/** @throws AgentError of kind `invalid-option` for a decision that does not answer this question */
+export async function checkDecision(request: Pick<ApprovalRequest, "type" | "asked" | "operation">, decision: Decision): Promise<void> {
+  checkDecisionShape(decision);
+  const { type, asked, operation } = request;
+  if (asked !== undefined) return checkAnswer(request, decision);
   const allowed = DECISIONS[type];
-  if (decision && allowed.includes(decision.type)) {
+  if (allowed.includes(decision.type)) {
     if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, operation);
     return;
   }
   throw new AgentError({
     kind: "invalid-option",
     option: "decision",
-    message: `The decision ${JSON.stringify(decision?.type)} does not answer this question about ${operation}. Decide one of ${allowed.join(", ")}.`,
+    message: `The decision ${JSON.stringify(decision.type)} does not answer this question about ${operation}. Decide one of ${allowed.join(", ")}.`,
   });
 }

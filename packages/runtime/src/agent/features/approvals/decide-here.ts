@@ -23,9 +23,13 @@ export async function decideHere(
   journal: Journal,
   { request, decision, newId }: { readonly request: ApprovalRequest; readonly decision: Decision; newId(): string },
 ): Promise<void> {
-  const { operation, callId, token, type } = request;
-  checkDecision(type, decision, operation);
+  const { operation, callId, token } = request;
+  await checkDecision(request, decision);
   const { nonce } = approvalsOf(loop).tokens.verify(token);
+  if (journal.state.run?.questions.has(nonce) !== true) {
+    const message = `The run no longer asks this question about ${operation}.`;
+    throw new AgentError({ kind: "invalid-token", reason: "mismatch", message });
+  }
   try {
     // `decidedAs` makes two decisions differ, so that the second is a conflict and not a repetition.
     await journal.writeInbox(nonce, { type: "decision", callId, decision, decidedAs: newId() } as InboxMessage);

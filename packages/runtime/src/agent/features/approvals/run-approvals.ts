@@ -10,6 +10,8 @@ export interface Approvals {
   readonly approver: Approver | undefined;
   /** Whether somebody in this process takes questions from `run.approvals()`. */
   readonly watched: boolean;
+  /** A run that nobody can go on with: what its tools ask is cancelled. */
+  readonly asksNobody: boolean;
   /** Shows a question to whoever takes them. */
   ask(request: ApprovalRequest): void;
   /** How long such a person is waited for before the run suspends. */
@@ -18,15 +20,18 @@ export interface Approvals {
   readonly ttlMs: number;
 }
 
+/** Where the questions of a run are laid out in this process. */
+export type AskingPlace = Pick<Approvals, "watched" | "ask"> & Partial<Pick<Approvals, "asksNobody">>;
+
 const DEFAULT_WAIT_MS = 5 * 60_000;
 const DEFAULT_TTL_MS = 7 * 24 * 60 * 60_000;
 
 /** Asks the questions of a run: of an approver in this process, or by suspending the run. */
 export class RunApprovals implements Approvals {
   readonly #services: RunnerServices;
-  readonly #pending: Pick<Approvals, "watched" | "ask">;
+  readonly #pending: AskingPlace;
 
-  constructor(services: RunnerServices, pending: Pick<Approvals, "watched" | "ask">) {
+  constructor(services: RunnerServices, pending: AskingPlace) {
     this.#services = services;
     this.#pending = pending;
   }
@@ -52,6 +57,10 @@ export class RunApprovals implements Approvals {
     return this.#pending.watched;
   }
 
+  get asksNobody(): boolean {
+    return this.#pending.asksNobody === true;
+  }
+
   ask(request: ApprovalRequest): void {
     this.#pending.ask(request);
   }
@@ -63,6 +72,6 @@ export function approvalsOf({ parts }: Loop): Approvals {
   return parts.need(APPROVALS);
 }
 
-export function bindApprovals({ parts }: Loop, services: RunnerServices, pending: Pick<Approvals, "watched" | "ask">): void {
+export function bindApprovals({ parts }: Loop, services: RunnerServices, pending: AskingPlace): void {
   parts.set(APPROVALS, new RunApprovals(services, pending));
 }

@@ -28,7 +28,7 @@ export async function writeDecision(
   if (state.run?.id !== runId || state.run.status === "ended") throw mismatch(`The run that asked about ${tool} is over.`);
   const question = state.run.questions.get(nonce);
   if (question === undefined) throw mismatch(`The run no longer asks this question about ${tool}.`);
-  checkDecision(question.type, decision, tool);
+  await checkDecision(question, decision);
   try {
     const record = inboxRecord(nonce, { type: "decision", callId, decision });
     const own = { ...record, data: { ...record.data, decidedAs } };
