@@ -8,6 +8,7 @@ import type { CallId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { SecretResolver } from "./secret.ts";
 import type { StateReader } from "./state.ts";
+import type { ToolAnswer, ToolInference, ToolInferenceAnswer, ToolQuestion } from "./tool-question.ts";
 import type { Vfs } from "./vfs.ts";
 
 /** What executing it does to the world. `idempotent`: doing it twice with the same key is doing it once. */
@@ -84,6 +85,14 @@ export interface ToolCall {
    * behind a redirect. Absent outside of a run. @param source where the text is from, in a few words for a person
    */
   markUntrusted?(source: string): void;
+  /**
+   * Asks a person. Where nobody answers in this process, a call that may be repeated is ended here, `signal` fires, and the run suspends: the call is made
+   * again with the answer, which the same question then gets at once. One that may not be repeated is held for `approvalWaitMs` and gets `cancelled`.
+   * Questions are told apart by their order in the call. Absent outside of a run.
+   */
+  ask?(question: ToolQuestion): Promise<ToolAnswer>;
+  /** Asks the model of the run, charged to its budgets. A call that is made again gets what it was told before. Absent outside of a run. */
+  infer?(request: ToolInference): Promise<ToolInferenceAnswer>;
   /** The agent's working directory, when it has one. */
   readonly cwd?: string;
   readonly files?: Vfs;

@@ -17,6 +17,7 @@ export { type CallArguments, type PreparedCall, prepareCall } from "./prepare-ca
 export { type LeafClock } from "./run-leaf.ts";
 export { DEFAULT_MAX_OUTPUT_BYTES, type LeafFields, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 export { type FoundTool, type ToolRegistry, type ToolSet, createToolRegistry } from "./tool-registry.ts";
+export { createToolPins } from "./tool-pins.ts";
 export { untrustedByEffects } from "./untrusted-by-effects.ts";
 export { toolToOperator } from "./tool-to-operator.ts";
 // What the types above are made of.
@@ -24,6 +25,7 @@ export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema 
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type {
   CallPlace,
+  OpenToolSource,
   Operator,
   OperatorInput,
   OperatorOutput,
@@ -34,4 +36,7 @@ export type {
   Tool,
   ToolCall,
   ToolOutput,
+  ToolPins,
+  ToolSource,
+  ToolSourcePlace,
 } from "@keelson/protocol";
