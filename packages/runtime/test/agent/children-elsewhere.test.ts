@@ -141,6 +141,31 @@ describe("a child that works elsewhere", () => {
     }
   });
 
+  it("is waited for by a parent that is given up, since nobody could take it further, and then ends", async () => {
+    const letGo = { now: new AbortController() };
+    const cutOff = (): { readonly text: string } => {
+      letGo.now.abort("the worker is going down");
+      return { text: "never" };
+    };
+    const lead = agentOf("lead", [ask(), ...Array.from({ length: 9 }, () => cutOff)], {
+      tools: [agentTool(agentOf("helper", ["42"]), { background: true })],
+    });
+    const { orchestrator, runner, work, records, childrenOf } = engineOf(lead);
+    await runner.begin("s", "go");
+    expect(await runner.advance("s")).toMatchObject({ next: { type: "now" } });
+    const advance = () => runner.advance("s", { signal: (letGo.now = new AbortController()).signal });
+    for (let life = 0; life < 4; life++) await expect(advance()).rejects.toBeDefined();
+    const [child] = await childrenOf("s");
+    expect(await advance()).toMatchObject({
+      next: { type: "waiting", reason: "awaiting-child", waits: [{ type: "child", session: child }] },
+    });
+    expect(typesOf(await records("s"), "run-suspend", "run-complete")).toEqual(["awaiting-child"]);
+    await orchestrator.wake(child as SessionId);
+    await work();
+    expect(typesOf(await records(child as string), "run-complete")).toEqual(["stopped"]);
+    expect(typesOf(await records("s"), "child-end", "run-complete")).toEqual(["stopped", "circuit-breaker"]);
+  });
+
   it("works beside the turns of its parent, which hears of its end", async () => {
     const lead = agentOf("lead", [ask(), "started it", "it says 42"], {
       tools: [agentTool(agentOf("helper", ["42"]), { background: true })],

@@ -30,14 +30,16 @@ async function reopened(folder: string): Promise<string> {
   }
 }
 
-it("opens a session whose file was cut short or scribbled over, or says in a typed error that it can't", { timeout: 600_000 }, async () => {
+const DAMAGES = sampleSize("damages to a session's file", { test: 40, ci: 400, soak: 4_000 });
+const timeout = 60_000 + DAMAGES * 500;
+
+it("opens a session whose file was cut short or scribbled over, or says in a typed error that it can't", { timeout }, async () => {
   await withFolder(async (base) => {
     await liveInProcess(base);
     const whole = await readFile(join(base, "sessions.db"));
     const random = randomNumbers(seed);
     const came = new Map<string, number>();
-    const count = sampleSize("damages to a session's file", { test: 40, ci: 400, soak: 4_000 });
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < DAMAGES; index++) {
       await withFolder(async (folder) => {
         await cp(base, folder, { recursive: true });
         const path = join(folder, "sessions.db");

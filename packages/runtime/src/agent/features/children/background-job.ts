@@ -24,7 +24,8 @@ const LOST: ChildEnding = {
   text: "",
   failure: {
     kind: "other",
-    message: "it ran in a process that is gone, or that no longer works on this run. Start it again if it is needed",
+    message:
+      "it ran in a process that is gone, or that no longer works on this run. What it had done by then is not known: look before you start it again",
   },
 };
 

@@ -5,47 +5,33 @@ import {
   type CallId,
   type JsonObject,
   type JsonValue,
-  type OperatorInput,
   type RunId,
   type Wait,
 } from "@keelson/protocol";
-import { messageOperation } from "../../../context/message-operation.ts";
 import { shortHash } from "../../../json/digest.ts";
-import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
+import type { ChildState } from "../../../session/child-state.ts";
 import type { RunState } from "../../../session/session-state.ts";
-import type { Execution } from "../../../session/execution.ts";
 import { createAlarm, type Alarm } from "../../../platform/alarm.ts";
 import { bindBackgroundWork, type BackgroundWork } from "../effects/background-work.ts";
-import { afterChild, beforeChild } from "../hooks/subagent-hooks.ts";
 import type { Loop } from "../../turn/loop.ts";
 import type { RunnerServices } from "../../turn/runner-services.ts";
 import { workAgent } from "./background-agent.ts";
-import { hasEndedWell, reportOf } from "./background-report.ts";
-import { endIfTakenUpElsewhere, forgetJob, keepJob, watchJob } from "./background-job.ts";
+import { BackgroundEndings } from "./background-endings.ts";
+import { endIfTakenUpElsewhere, keepJob, watchJob } from "./background-job.ts";
+import type { BackgroundOptions } from "./background-options.ts";
+import { hasEndedWell } from "./background-report.ts";
 import { workTask } from "./background-task.ts";
 import { childIds, findAgent, planChild } from "./child-plan.ts";
+import { beforeChild } from "../hooks/subagent-hooks.ts";
 import { endCalledChildren } from "./end-called-children.ts";
-import { MAX_HANDOFFS } from "../../definition/children/handoff.ts";
 import { ProgressNotes } from "./progress-notes.ts";
-import { recordEnding } from "./record-ending.ts";
+import { restingWork } from "./resting-work.ts";
 import { recordRetry, recordStart } from "./record-start.ts";
 import { readSpawnConfig } from "./spawn-config.ts";
 import { waitsBelow } from "./start-child.ts";
 import { stopChildrenElsewhere } from "./stop-children-elsewhere.ts";
 import type { Waiting, Work } from "./work.ts";
-import type { ParentRun, RunStarter } from "../../turn/live-run.ts";
 import { PartKey } from "../../turn/run-parts.ts";
-import { hooksOf } from "../hooks/loop-hooks.ts";
-
-const NO_INPUT: OperatorInput = { message: [], trigger: "task", metadata: {} };
-
-export interface BackgroundOptions {
-  readonly runner: RunStarter;
-  readonly parent: ParentRun;
-  readonly execution: Execution;
-  /** Work that may be open at once. */
-  readonly maxOpen: number;
-}
 
 /**
  * The agents, tasks and jobs that work beside the turns of one run. That they were started stands in the log before they begin; that
@@ -58,6 +44,7 @@ export class Background implements BackgroundWork {
   readonly alarm: Alarm = createAlarm();
   readonly #works = new Map<string, Work>();
   #loop: Loop | undefined;
+  #boundEndings: BackgroundEndings | undefined;
   readonly #progress = new ProgressNotes();
 
   constructor(options: BackgroundOptions) {
@@ -67,6 +54,7 @@ export class Background implements BackgroundWork {
   /** The loop of the same run. */
   bind(loop: Loop): void {
     this.#loop = loop;
+    this.#boundEndings = new BackgroundEndings(this.#options, this.#works, loop);
   }
 
   get services(): RunnerServices {
@@ -181,14 +169,16 @@ export class Background implements BackgroundWork {
     const { ring } = this.alarm;
     for (const child of this.#open(({ id }) => !this.#works.has(id))) {
       const work =
-        child.kind === "job"
-          ? watchJob(execution.runId, child, ring)
-          : child.kind === "agent"
-            ? workAgent({ runner, parent, execution, ring }, child)
-            : workTask(
-                { tasks: runner.services.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) },
-                child,
-              );
+        child.kind !== "agent" && execution.outside !== undefined
+          ? restingWork(child, execution.outside, ring)
+          : child.kind === "job"
+            ? watchJob(execution.runId, child, ring)
+            : child.kind === "agent"
+              ? workAgent({ runner, parent, execution, ring }, child)
+              : workTask(
+                  { tasks: runner.services.tasks, execution, ring, progress: (id, payload) => this.#noteProgress(id, payload) },
+                  child,
+                );
       this.#works.set(child.id, work);
     }
   }
@@ -196,22 +186,14 @@ export class Background implements BackgroundWork {
   /** Records what ended since, and puts it before the model. Only where a message of a user may stand. */
   async collect(): Promise<void> {
     this.#progress.tell(this.#options.execution, this.#run.resumes);
-    for (const work of [...this.#works.values()]) {
-      if (work.ending === undefined) continue;
-      await this.#notifyHooks(work.state, work.ending);
-      if (work.isTold === true) this.#record(work, work.ending);
-      else if (!this.#passOn(work, work.ending)) await this.#tell(work, work.ending);
-    }
+    for (const work of [...this.#works.values()])
+      if (work.ending !== undefined && (await this.#endings.settle(work, work.ending))) this.takeUp();
   }
 
   /** Records what ended since, for a run that is over itself: the model is not told. */
   async collectSilently(): Promise<void> {
     this.#progress.tell(this.#options.execution, this.#run.resumes);
-    for (const work of [...this.#works.values()]) {
-      if (work.ending === undefined) continue;
-      await this.#notifyHooks(work.state, work.ending);
-      this.#record(work, work.ending);
-    }
+    for (const work of [...this.#works.values()]) if (work.ending !== undefined) await this.#endings.settleSilently(work, work.ending);
   }
 
   /** Keeps what would be lost with this process, where nobody can be told of it yet. An agent's log keeps its own. */
@@ -265,6 +247,10 @@ export class Background implements BackgroundWork {
     return this.#loop as Loop;
   }
 
+  get #endings(): BackgroundEndings {
+    return this.#boundEndings as BackgroundEndings;
+  }
+
   get #run(): RunState {
     return this.#options.execution.journal.state.run as RunState;
   }
@@ -299,49 +285,6 @@ export class Background implements BackgroundWork {
   #stop({ id }: ChildState, key: string): void {
     this.#options.execution.put(`${key}/stop/${id}`, "child-stop", { child: id });
     this.interrupt(id);
-  }
-
-  /** Who is handed its task goes on in its place; the model is told of nothing but the end. @returns whether somebody goes on */
-  #passOn(work: Work, ending: ChildEnding): boolean {
-    const { runner, execution } = this.#options;
-    const { state, handoff } = work;
-    // Only agents hand on; what a task was given may be no object.
-    if (handoff === undefined) return false;
-    const config = state.background as JsonObject;
-    const hop = Number(config["handoffs"] ?? 0) + 1;
-    if (hop > MAX_HANDOFFS || runner.find(handoff.operator) === undefined) return false;
-    const { operator, task, session } = handoff;
-    const next = childIds(execution, `background/${state.id}/handoff`, operator, session);
-    this.#record(work, ending);
-    const background = { name: state.name, config: { ...config, agent: operator, task, handoffs: hop } };
-    recordStart(execution, { child: next.id, session: next.session, agent: operator, background });
-    this.takeUp();
-    return true;
-  }
-
-  async #notifyHooks({ kind, id, agent, callId }: ChildState, { reason }: ChildEnding): Promise<void> {
-    if (kind !== "agent" || hooksOf(this.#boundLoop) === undefined) return;
-    const spec = { key: `background/${id}`, operator: agent as string, input: NO_INPUT, ...(callId && { call: callId }) };
-    await afterChild(this.#boundLoop, spec, reason);
-  }
-
-  async #tell(work: Work, ending: ChildEnding): Promise<void> {
-    const { execution } = this.#options;
-    const key = `background/${work.state.id}/result`;
-    await this.#boundLoop.context.run(
-      messageOperation("inject-message", key, reportOf(work.state, ending), (message) => {
-        this.#record(work, ending);
-        execution.put(key, "message", { message });
-      }),
-    );
-    // Where a rule dropped the message, the work is over all the same.
-    this.#record(work, ending);
-  }
-
-  #record(work: Work, ending: ChildEnding): void {
-    if (!this.#works.delete(work.state.id)) return;
-    if (work.state.kind === "job") forgetJob(this.#options.execution.runId, work.state.id);
-    recordEnding(this.#boundLoop, work, ending);
   }
 
   #noteProgress(id: string, payload: JsonValue): void {

@@ -32,6 +32,8 @@ export async function dispatchChild(runner: RunStarter, orchestrator: Orchestrat
   const { id, session, operator, input, origin, deadline, isAtWork } = dispatch;
   const { parent, authority } = origin;
   if (isAtWork) return new DispatchedChild(runner, orchestrator, { id, session });
+  const stop = runner.outside?.(`the orchestrator, for the agent ${operator}`);
+  if (stop) throw stop;
   const started = orchestrator.start(
     operator,
     { ...input, metadata: input.metadata ?? {}, trigger: "task", session },
