@@ -7,9 +7,26 @@ export type McpFailure = { readonly message: string } & (
   | { readonly kind: "protocol"; readonly server: string; readonly code?: number }
   | { readonly kind: "tool-failed"; readonly server: string; readonly tool: string }
   | { readonly kind: "timeout"; readonly server: string; readonly timeoutMs: number }
-  | { readonly kind: "unauthorized"; readonly server: string }
+  | { readonly kind: "unauthorized"; readonly server: string; readonly reason?: McpUnauthorizedReason }
   | { readonly kind: "other" }
 );
+
+/**
+ * Why a server does not let somebody in, where that is known. `login-needed`: a person has to log in, for the first time or again. `scope-needed`: they
+ * have to agree to more. `refused`: an authorization server said no. The others: what it, or the server, asked for is not done, because it would not be safe.
+ */
+export type McpUnauthorizedReason =
+  | "login-needed"
+  | "scope-needed"
+  | "refused"
+  | "foreign-redirect"
+  | "insecure-address"
+  | "private-address"
+  | "wrong-resource"
+  | "wrong-issuer"
+  | "wrong-state"
+  | "no-pkce"
+  | "no-registration";
 
 export const MCP_FAILURE_RETRYABLE: { readonly [K in McpFailure["kind"]]: boolean } = {
   "not-connected": true,

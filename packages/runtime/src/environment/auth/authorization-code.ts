@@ -2,7 +2,7 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
 import type { CredentialProvider } from "./credential-provider.ts";
 import { openLoopbackRedirect } from "./loopback-redirect.ts";
-import { requireSafe } from "./oauth-client.ts";
+import { authorisationFailed, requireSafe } from "./oauth-client.ts";
 import { createOAuthCredentials, OAUTH_OPTIONS, type OAuthOptions } from "./oauth-credentials.ts";
 
 export interface AuthorizationCodeOptions extends OAuthOptions {
@@ -34,7 +34,7 @@ export function createAuthorizationCodeCredentials(options: AuthorizationCodeOpt
     requireSafe(authorizationUrl);
     const { createHash, randomBytes } = nodeCrypto();
     const [state, verifier] = [randomBytes(24).toString("base64url"), randomBytes(48).toString("base64url")];
-    await using redirect = await openLoopbackRedirect({ port: redirectPort, state, issuer, clientId });
+    await using redirect = await openLoopbackRedirect({ port: redirectPort, state });
     const url = new URL(authorizationUrl);
     const query = {
       response_type: "code",
@@ -48,11 +48,23 @@ export function createAuthorizationCodeCredentials(options: AuthorizationCodeOpt
     };
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     await open(url.href);
-    const code = await redirect.code({ clock, timeoutMs, signal });
+    const late = (): Error => authorisationFailed(clientId, `nobody agreed within ${timeoutMs} ms. Ask again.`);
+    const { searchParams } = await redirect.visit({ clock, timeoutMs, signal, late });
+    const code = readCode(searchParams, issuer, clientId);
     return await client.requestTokens(
       { grant_type: "authorization_code", code, redirect_uri: redirect.uri, code_verifier: verifier },
       clock.now(),
       signal,
     );
   });
+}
+
+/** @throws EnvironmentError where the response is of another server, or a refusal */
+function readCode(response: URLSearchParams, issuer: string | undefined, clientId: string): string {
+  if (issuer !== undefined && response.get("iss") !== issuer)
+    throw authorisationFailed(clientId, "another authorisation server responded.");
+  const [code, error] = [response.get("code"), response.get("error")];
+  if (code !== null && error === null) return code;
+  const said = error !== null && /^[a-z_]{1,40}$/.test(error) ? error : "no code";
+  throw authorisationFailed(clientId, `the authorisation server responded with ${said}.`);
 }

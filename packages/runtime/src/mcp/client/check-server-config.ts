@@ -1,0 +1,49 @@
+import { AgentError, type McpServerConfig } from "@keelson/protocol";
+import { checkOptionNames, type OptionNames } from "../../json/option-names.ts";
+import { checkOAuthSettings } from "./authorization/check-oauth-settings.ts";
+
+type ConfigOf<Type extends McpServerConfig["type"]> = Extract<McpServerConfig, { readonly type: Type }>;
+
+const settings = {
+  type: true,
+  enabled: true,
+  required: true,
+  startupWaitMs: true,
+  connectTimeoutMs: true,
+  timeoutMs: true,
+  maxMessageBytes: true,
+  backgroundAfterMs: true,
+  trustAnnotations: true,
+} as const;
+const http = { ...settings, url: true, authToken: true, headers: true, oauth: true } as const;
+
+const NAMES: { readonly [Type in McpServerConfig["type"]]: OptionNames<ConfigOf<Type>> } = {
+  "stdio": { ...settings, command: true, args: true, env: true, cwd: true },
+  http,
+  "sse": http,
+  "in-process": { ...settings, name: true },
+};
+const NUMBERS = ["connectTimeoutMs", "timeoutMs", "maxMessageBytes", "backgroundAfterMs"] as const;
+
+/** @throws AgentError of kind `invalid-option` that names what is wrong */
+export function checkServerConfig(name: string, config: McpServerConfig): void {
+  const of = `The server "${name}"`;
+  const invalid = (option: string, message: string): AgentError =>
+    new AgentError({ kind: "invalid-option", option, message: `${of} ${message}` });
+  const names: OptionNames<McpServerConfig> | undefined = Object.hasOwn(NAMES, config.type) ? NAMES[config.type] : undefined;
+  if (names === undefined)
+    throw invalid("type", `has the \`type\` ${JSON.stringify(config.type)}: it must be one of ${Object.keys(NAMES).join(", ")}.`);
+  checkOptionNames(of, config, names as OptionNames<typeof config>);
+  const needed = config.type === "stdio" ? config.command : config.type === "in-process" ? config.name : config.url;
+  const option = config.type === "stdio" ? "command" : config.type === "in-process" ? "name" : "url";
+  if (typeof needed !== "string" || needed === "") throw invalid(option, `needs a \`${option}\`.`);
+  for (const number of NUMBERS) {
+    const value = config[number];
+    if (value !== undefined && !(Number.isFinite(value) && value > 0))
+      throw invalid(number, `has a \`${number}\` that is no number over 0.`);
+  }
+  if (!("oauth" in config) || config.oauth === undefined) return;
+  if (config.authToken !== undefined)
+    throw invalid("oauth", "has an `authToken` and `oauth`: give it the one, or the other, which gets tokens by itself.");
+  checkOAuthSettings(of, config.oauth);
+}

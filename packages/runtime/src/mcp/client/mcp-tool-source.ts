@@ -1,0 +1,157 @@
+import type { OpenToolSource, Tool, ToolPins, ToolSource, ToolSourcePlace } from "@keelson/protocol";
+import { checkOptionNames } from "../../json/option-names.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { BackgroundCalls } from "./background-calls.ts";
+import { type FollowedServer, followServer } from "./follow-server.ts";
+import type { ManagedServer, RegisteredServer } from "./managed-server.ts";
+import { mcpTool } from "./mcp-tool.ts";
+import { resourceTools } from "./resource-tools.ts";
+import { isNamedOf, toolNames } from "./tool-names.ts";
+
+export interface McpToolSourceOptions {
+  /** Unique among the sources of an agent. Default "mcp". */
+  readonly name?: string | undefined;
+  /** Offers `mcp_list_resources` and `mcp_read_resource` beside the servers' tools. Default false. */
+  readonly resources?: boolean | undefined;
+  /** How long, in ms, the first turn waits for a server that does not say so itself. Default 0. */
+  readonly startupWaitMs?: number | undefined;
+  /** Where it is kept which versions of the tools people allowed, beyond a session. Default: nowhere. */
+  readonly pins?: ToolPins | undefined;
+}
+
+const REQUIRED_WAIT_MS = 10_000;
+
+/** What all sources of a manager share. */
+export interface ToolSourceServices {
+  readonly clock: Clock;
+  readonly background: BackgroundCalls;
+}
+
+/** What the servers offer, for runs. A server that is not there yet delays nobody: its tools appear between turns. */
+export function mcpToolSource(
+  servers: () => readonly RegisteredServer[],
+  services: ToolSourceServices,
+  options: McpToolSourceOptions = {},
+): ToolSource {
+  checkOptionNames("toolSource", options, { name: true, resources: true, startupWaitMs: true, pins: true });
+  // Runs share servers, and so what is known of them: a later run has their tools from its first turn on.
+  const shared = new Map<ManagedServer, FollowedServer>();
+  const followShared = (server: ManagedServer): FollowedServer => {
+    let followed = shared.get(server);
+    if (followed === undefined) shared.set(server, (followed = followServer(server)));
+    return followed;
+  };
+  for (const { server } of servers()) followShared(server);
+  return {
+    name: options.name ?? "mcp",
+    ...(options.pins && { pins: options.pins }),
+    get startupWaitMs() {
+      return Math.max(0, ...servers().map(({ server }) => (server.isEnabled ? waitOf(server.settings, options) : 0)));
+    },
+    open: (place: ToolSourcePlace) => openSource(servers(), { ...services, place, options, followShared }),
+  };
+}
+
+/** What one server offers to one run. */
+interface Offer {
+  readonly followed: FollowedServer;
+  readonly waitMs: number;
+  /** Nobody else uses it. */
+  readonly isOwn: boolean;
+}
+
+interface OpenSourceOptions extends ToolSourceServices {
+  readonly place: ToolSourcePlace;
+  readonly options: McpToolSourceOptions;
+  followShared(server: ManagedServer): FollowedServer;
+}
+
+function openSource(
+  registered: readonly RegisteredServer[],
+  { place, clock, background, options, followShared }: OpenSourceOptions,
+): OpenToolSource {
+  const exec = place.environment?.exec;
+  const offers = registered
+    .filter(({ server }) => server.isEnabled)
+    .map(({ server, inside }): Offer => {
+      const waitMs = waitOf(server.settings, options);
+      if (exec === undefined || inside === undefined) return { followed: followShared(server), waitMs, isOwn: false };
+      return { followed: followServer(inside(exec)), waitMs, isOwn: true };
+    });
+  const startupWaitMs = Math.max(0, ...offers.map(({ waitMs }) => waitMs));
+  const listeners = new Set<() => void>();
+  let offered: readonly Tool[] | undefined;
+  const stopFollowing = offers.map(({ followed }) =>
+    followed.onChange(() => {
+      offered = undefined;
+      for (const listener of [...listeners]) listener();
+    }),
+  );
+  const close = async (): Promise<void> => {
+    for (const stop of stopFollowing) stop();
+    const own = offers.filter(({ isOwn }) => isOwn).map(({ followed }) => followed);
+    for (const followed of own) followed.stop();
+    await Promise.all(own.map(({ server }) => server[Symbol.asyncDispose]()));
+  };
+  place.signal.addEventListener("abort", () => void close(), { once: true });
+
+  return {
+    tools: () => (offered ??= toolsOf(offers, background, options.resources === true)),
+    // The run waits no longer than for the one that is worth most.
+    ready: Promise.all(
+      offers.map(({ followed, waitMs }) => {
+        const started = followed.start();
+        return waitMs === startupWaitMs && waitMs > 0 ? started : within(clock, started, waitMs);
+      }),
+    ).then(() => {}),
+    ...(startupWaitMs > 0 && { startupWaitMs }),
+    mayCome: (name) => offers.some(({ followed }) => !followed.isSettled && isNamedOf(name, followed.server.name)),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    problems: () => offers.flatMap(problemsOf),
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Resolves when it is done, or so many ms later. */
+function within(clock: Clock, done: Promise<void>, ms: number): Promise<void> {
+  if (ms === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const cancel = clock.after(ms, resolve);
+    void done.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
+function waitOf({ required, startupWaitMs }: ManagedServer["settings"], { startupWaitMs: usual = 0 }: McpToolSourceOptions): number {
+  return startupWaitMs ?? Math.max(usual, required === true ? REQUIRED_WAIT_MS : 0);
+}
+
+function toolsOf(offers: readonly Offer[], background: BackgroundCalls, withResources: boolean): readonly Tool[] {
+  const all = offers.flatMap(({ followed: { server, tools } }) => tools.map((descriptor) => ({ server, descriptor })));
+  const names = toolNames(all.map(({ server, descriptor }) => ({ server: server.name, tool: descriptor.name })));
+  const servers = offers.map(({ followed }) => followed.server);
+  return [
+    ...all.map(({ server, descriptor }, index) => mcpTool(server, descriptor, names[index] as string, background)),
+    ...(withResources ? resourceTools(servers) : []),
+    ...(servers.some(({ settings }) => settings.backgroundAfterMs !== undefined) ? [background.resultTool] : []),
+  ];
+}
+
+function problemsOf({ followed, waitMs }: Offer): readonly string[] {
+  const { server, problem, isSettled } = followed;
+  const { problems = [], state } = server.status();
+  const told = problems.length > 0 || problem === undefined ? problems : [problem];
+  const isThere = state === "connected";
+  const missing =
+    server.settings.required === true && !isThere
+      ? [`The server "${server.name}" is required, and is not there.`]
+      : waitMs > 0 && !isSettled
+        ? [`The server "${server.name}" is not there yet: its tools come when it is.`]
+        : [];
+  return [...missing, ...told.map((text) => (text.includes(`"${server.name}"`) ? text : `The server "${server.name}": ${text}`))];
+}
