@@ -96,17 +96,22 @@ const RUNNER: Calls<SingleRunner> = {
   abort: (runner) => runner.abort("s"),
   steer: (runner) => runner.steer("s", "look again"),
   advance: (runner) => runner.advance("s"),
+  rehearse: (runner) => next(runner.rehearse()),
+  xray: (runner) => runner.xray("s"),
 };
 
 const SESSIONS: Calls<Sessions> = {
   create: (sessions) => sessions.create(),
   list: (sessions) => sessions.list(),
+  search: (sessions) => sessions.search("word"),
   get: (sessions) => sessions.get("s"),
+  messagesAt: (sessions) => sessions.messagesAt("s", 1),
   fork: (sessions) => sessions.fork("s"),
   rewind: (sessions) => sessions.rewind("s", 0),
   rename: (sessions) => sessions.rename("s", "other"),
   tag: (sessions) => sessions.tag("s", "tag"),
   delete: (sessions) => sessions.delete("s"),
+  retain: (sessions) => sessions.retain({ maxAgeMs: 0 }),
   events: (sessions) => next(sessions.events("s")),
 };
 
@@ -117,6 +122,7 @@ const RUN: Calls<Run> = {
   stop: (run) => run.stop(),
   abort: (run) => run.abort(),
   setModel: (run) => run.setModel("scripted/model"),
+  compact: (run) => run.compact(),
   steer: (run) => run.steer("look again"),
   signal: (run) => run.signal({ kind: "timer", payload: null }),
   children: "this run has none: see below",

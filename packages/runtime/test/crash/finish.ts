@@ -1,6 +1,7 @@
 import { type EventLog, type SessionId, sessionLog, type Wait } from "@keelson/protocol";
 import type { Run, RunOutcome } from "../../src/agent/definition/run.ts";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
+import { HOUR_SAID } from "./asking-scenario.ts";
 import { outputOf, SESSION } from "./scenario.ts";
 import type { SideEffects } from "./side-effects.ts";
 
@@ -32,13 +33,15 @@ export async function finish(
 }
 
 /**
- * Allows what asks. Where nobody knows whether a write happened, looks at the world and says so.
+ * Allows what asks, and answers tools. Where nobody knows whether a write happened, looks at the world and says so.
  * @returns the tools of the latter kind
  */
 export async function answer(runner: SingleRunner, effects: SideEffects, waits: readonly Wait[]): Promise<readonly string[]> {
   const unknown: string[] = [];
   for (const wait of waits) {
     if (wait.type === "approval") await runner.approve(wait.token, { type: "allow" });
+    else if (wait.type === "decision" && wait.asked !== undefined)
+      await runner.approve(wait.token, wait.asked.schema === undefined ? { type: "allow" } : { type: "supply", output: HOUR_SAID });
     else if (wait.type === "decision") {
       unknown.push(wait.operation);
       const isDone = effects.read().some(({ tool }) => tool === wait.operation);

@@ -2,7 +2,10 @@ import type { BlobStore, EventLog, JsonValue } from "@keelson/protocol";
 import { createMemoryBlobStore, createMemoryEventLog } from "../../src/state/index.ts";
 import { finish, type Finished } from "./finish.ts";
 import { faultsOf, normalisedLog } from "./normalised-log.ts";
-import { pointsUntil } from "./points.ts";
+import type { Run } from "../../src/agent/definition/run.ts";
+import type { SingleRunner } from "../../src/agent/runner/runner.ts";
+import { createPoints, pointsUntil, type Points } from "./points.ts";
+import { readOnlyBlobs, readOnlyLog } from "./rehearsed.ts";
 import { type OpenRunner, openScenario, SESSION } from "./scenario.ts";
 import { type SideEffect, type SideEffects, sideEffectsInMemory } from "./side-effects.ts";
 
@@ -15,6 +18,10 @@ export interface SimulatedLives {
   readonly effects: SideEffects;
   /** Works until the run is over, or until `place`; at that a later life may take over. @returns the places it passed */
   live(place?: string): Promise<{ readonly passed: readonly string[]; readonly finished?: Finished }>;
+  /** A later life takes the run up, and nobody answers what it asks. */
+  resume(open?: OpenRunner): Promise<Run<unknown>>;
+  /** One that must only read, with a world of its own. */
+  look(open: OpenRunner, world: { readonly points: Points; readonly effects: SideEffects }): SingleRunner;
 }
 
 export function simulateLives({
@@ -26,16 +33,21 @@ export function simulateLives({
   const log = createMemoryEventLog({ now: () => now });
   const blobs = createMemoryBlobStore();
   const effects = sideEffectsInMemory();
+  const begin = (points: Points, openLife = open): SingleRunner => {
+    lives++;
+    // In memory nobody knows that an owner is dead: its lease ends.
+    now += TTL_MS + 1;
+    return openLife({ log, blobs, effects, points, owner: `life-${lives}`, leaseTtlMs: TTL_MS, now: () => now, ...options });
+  };
   return {
     log,
     blobs,
     effects,
+    resume: (openLife) => begin(createPoints(), openLife).resume(SESSION),
+    look: (openLook, world) => openLook({ log: readOnlyLog(log), blobs: readOnlyBlobs(blobs), now: () => now, ...world }),
     async live(place) {
-      lives++;
-      // In memory nobody knows that an owner is dead: its lease ends.
-      now += TTL_MS + 1;
       const points = pointsUntil(place);
-      const runner = open({ log, blobs, effects, points, owner: `life-${lives}`, leaseTtlMs: TTL_MS, now: () => now, ...options });
+      const runner = begin(points);
       const finished = await Promise.race([finish(runner, log, effects), points.died]);
       return { passed: points.passed, ...(finished !== undefined && { finished }) };
     },

@@ -86,7 +86,11 @@ describe("a worker that is killed at any step", () => {
         const { ends } = scenario;
         if (reason !== ends.reason || text !== (ends.text ?? text)) faults.push(`${where}: it came to ${reason}, "${text}"`);
         for (const fault of writeFaults(scenario, calls)) faults.push(`${where}: ${fault}`);
-        if (unknown.length > 1) faults.push(`${where}: people were asked about ${unknown.join(", ")}`);
+        // A death leaves as many writes unknown as run side by side.
+        const most = scenario.name.endsWith("side-by-side")
+          ? Object.values(scenario.writes ?? {}).reduce((sum, count) => sum + count, 0)
+          : 1;
+        if (unknown.length > most) faults.push(`${where}: people were asked about ${unknown.join(", ")}`);
       });
       expect(faults).toEqual([]);
     },

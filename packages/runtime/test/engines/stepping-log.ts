@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EventLog, NewRecord } from "@keelson/protocol";
 import { watchedLog } from "../crash/watched-log.ts";
+import { forgotten } from "./forgetful-log.ts";
 
 export interface SteppingOptions {
   /** How many steps all processes together have done when the next one dies. */
@@ -22,11 +23,11 @@ export function steppingLog(log: EventLog, directory: string, options: SteppingO
   const { killAt, killBefore, die, withoutLedger = false } = options;
   const step = async (records: readonly NewRecord[], isBefore: boolean): Promise<void> => {
     appendFileSync(join(directory, "steps"), ".");
+    // Two processes that step at once may both see a step more than their own.
     const isHere =
-      stepsDone(directory) === killAt || (isBefore && killBefore !== undefined && records.some(({ type }) => type === killBefore));
-    if (!isHere || hasDied(directory)) return;
-    writeFileSync(join(directory, "died"), "");
-    await die();
+      (killAt !== undefined && stepsDone(directory) >= killAt) ||
+      (isBefore && killBefore !== undefined && records.some(({ type }) => type === killBefore));
+    if (isHere && isFirstToDie(directory)) await die();
   };
   return watchedLog(log, {
     ...(withoutLedger && { rewrite: (_log, records) => records.map(forgotten) }),
@@ -35,12 +36,19 @@ export function steppingLog(log: EventLog, directory: string, options: SteppingO
   });
 }
 
-function forgotten(record: NewRecord): NewRecord {
-  return record.type === "tool-reserved" ? { ...record, type: "forgotten", key: `${record.key}/forgotten/${process.pid}` } : record;
-}
-
 export function stepsDone(directory: string): number {
   return existsSync(join(directory, "steps")) ? statSync(join(directory, "steps")).size : 0;
+}
+
+/** Takes the one death there is. */
+function isFirstToDie(directory: string): boolean {
+  try {
+    writeFileSync(join(directory, "died"), "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 export function hasDied(directory: string): boolean {

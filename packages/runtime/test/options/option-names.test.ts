@@ -6,11 +6,14 @@ import { AgentError } from "@keelson/protocol";
 import * as agents from "keelson/agent";
 import * as context from "keelson/context";
 import * as environment from "keelson/environment";
+import * as mcp from "keelson/mcp";
+import * as memory from "keelson/memory";
 import * as middleware from "keelson/middleware";
 import * as orchestration from "keelson/orchestration";
 import * as providers from "keelson/providers";
 import { createAiSdkProvider } from "keelson/providers/ai-sdk";
 import { createAnthropicProvider } from "keelson/providers/anthropic";
+import * as embeddings from "keelson/providers/embeddings";
 import { createGeminiEmbedder, createOllamaEmbedder, createOpenAiEmbedder } from "keelson/providers/embeddings";
 import { createGeminiProvider } from "keelson/providers/gemini";
 import { createOllamaProvider } from "keelson/providers/ollama";
@@ -21,6 +24,7 @@ import * as secrets from "keelson/secrets";
 import * as security from "keelson/security";
 import * as session from "keelson/session";
 import * as state from "keelson/state";
+import * as kit from "keelson/state/kit";
 import * as testing from "keelson/testing";
 import * as tools from "keelson/tools";
 import { describe, expect, it } from "vitest";
@@ -29,6 +33,7 @@ import { readPublicSurface } from "./public-surface.ts";
 const model = testing.scriptedModel([]);
 const agent = keelson.createAgent({ name: "a", model });
 const tool = keelson.defineTool({ name: "t", description: "t", input: { type: "object" }, execute: () => "done" });
+const mcpServer = mcp.createMcpServer({ name: "s", version: "1" });
 const orchestrator = orchestration.createLocalOrchestrator();
 const path = join(mkdtempSync(join(tmpdir(), "keelson-options-")), "log.db");
 
@@ -50,8 +55,22 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   rulesFrom: ["beforeToolCall", (given) => context.rulesFrom(given)],
   budgetGuard: ["maxCost", (given) => context.budgetGuard(given)],
   injectReminder: ["priority", (given) => context.injectReminder("t", given)],
+  slidingWindow: ["keep", (given) => context.slidingWindow(given)],
+  policyTrim: ["target", (given) => context.policyTrim(given)],
+  stubResults: ["keep", (given) => context.stubResults(given)],
+  summarise: ["maxTokens", (given) => context.summarise(given)],
+  extractState: ["maxTokens", (given) => context.extractState(given)],
+  xrayRequest: [
+    "usage",
+    (given) => context.xrayRequest({ model: "m", messages: [] }, Object.assign(given, { target: { wire: "w", model: "m" } })),
+  ],
   createSingleShotOperator: ["systemPrompt", (given) => context.createSingleShotOperator(given)],
   createSessions: ["log", (given) => session.createSessions(given)],
+  createMcpManager: ["servers", (given) => mcp.createMcpManager(given)],
+  register: ["reconnectDelayMs", (given) => mcp.createMcpManager().register("a", { type: "stdio", command: "a" }, given)],
+  loopbackAuthorization: ["timeoutMs", (given) => mcp.loopbackAuthorization(given)],
+  openMcpTokenStore: ["folder", (given) => mcp.openMcpTokenStore(given)],
+  toolSource: ["resources", (given) => mcp.createMcpManager().toolSource(given)],
   createDiskVfs: ["readOnly", (given) => environment.createDiskVfs(given)],
   createArchiveVfs: ["maxBytes", (given) => environment.createArchiveVfs(new Uint8Array(1024), given)],
   createCompositeVfs: ["mounts", (given) => environment.createCompositeVfs(given)],
@@ -67,6 +86,12 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   ],
   createSandboxExecutor: ["workspace", (given) => environment.createSandboxExecutor({} as never, given)],
   startJob: ["isTold", (given) => environment.startJob({}, {} as never, {}, given)],
+  encryptEventLog: ["mayBePlain", (given) => security.encryptEventLog(state.createMemoryEventLog(), given)],
+  encryptBlobStore: ["keys", (given) => security.encryptBlobStore(state.createMemoryBlobStore(), given)],
+  checkLog: ["maxProblems", (given) => security.checkLog(state.createMemoryEventLog(), "l" as never, given)],
+  repairLog: ["head", (given) => security.repairLog(state.createMemoryEventLog(), "l" as never, given)],
+  exportSession: ["blobs", (given) => session.exportSession(given, "s").next()],
+  importSession: ["leaseTtlMs", (given) => session.importSession(given, async function* () {})],
   explainCall: ["policies", (given) => security.explainCall(given)],
   createSeatbeltProfile: ["proxyPort", (given) => environment.createSeatbeltProfile({}, given)],
   createSandboxEnvironment: ["workspace", (given) => environment.createSandboxEnvironment(given)],
@@ -112,11 +137,32 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createMemoryEventLog: ["maxRecordBytes", (given) => state.createMemoryEventLog(given)],
   createSqliteBlobStore: ["maxBlobBytes", (given) => state.createSqliteBlobStore(Object.assign(given, { path }))],
   createSqliteBudgetLedger: ["durability", (given) => state.createSqliteBudgetLedger(Object.assign(given, { path }))],
+  createOpenAiCompatibleEmbedder: ["vendor", (given) => embeddings.createOpenAiCompatibleEmbedder(given)],
+  createAiSdkEmbedder: ["headers", (given) => embeddings.createAiSdkEmbedder({} as never, given)],
+  cacheEmbeddings: ["store", (given) => embeddings.cacheEmbeddings({} as never, given)],
+  budgetEmbeddings: ["ledger", (given) => embeddings.budgetEmbeddings({} as never, given)],
+  defineMemory: ["about", (given) => memory.defineMemory(given)],
+  userFacts: ["user", (given) => memory.userFacts(given)],
+  projectNotes: ["project", (given) => memory.projectNotes(given)],
+  pastEpisodes: ["summarise", (given) => memory.pastEpisodes(given)],
+  recallRelevant: ["minScore", (given) => memory.recallRelevant(given)],
+  recallNewest: ["limit", (given) => memory.recallNewest(given)],
+  encodeWrite: ["ttlMs", (given) => kit.encodeWrite({ type: "global" }, "k", 1, given)],
+  searchTerms: ["minScore", (given) => kit.searchTerms("query", given)],
+  encryptStore: ["keys", (given) => security.encryptStore(given)],
+  resealStore: ["mayBePlain", (given) => security.resealStore(state.createMemoryStore(), { type: "global" }, given)],
+  traverseLinks: ["maxDepth", (given) => state.traverseLinks(state.createMemoryStore(), { type: "global" }, "k", given)],
+  auditStore: ["operations", (given) => state.auditStore(given)],
+  cacheStore: ["maxEntries", (given) => state.cacheStore(given)],
+  createMemoryStore: ["now", (given) => state.createMemoryStore(given)],
+  createFsStore: ["root", (given) => state.createFsStore(given)],
+  createSqliteStore: ["path", (given) => state.createSqliteStore(given)],
   createSqliteEventLog: ["maxRecordBytes", (given) => state.createSqliteEventLog(Object.assign(given, { path }))],
   createModelRegistry: ["aliases", (given) => keelson.createModelRegistry(Object.assign(given, { providers: {} }))],
   createRateLimiter: ["requestsPerMinute", (given) => providers.createRateLimiter(given)],
   withCircuitBreaker: ["failures", (given) => providers.withCircuitBreaker(model, given)],
   calibrateTokens: ["maxReports", (given) => providers.calibrateTokens(given)],
+  createTokenCounter: ["calibration", (given) => providers.createTokenCounter(given)],
   infer: ["maxAnswerBytes", (given) => providers.infer(model, { model: "m", messages: [] }, given)],
   costOf: [
     "batch",
@@ -133,6 +179,9 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   createGeminiEmbedder: ["maxBatchTexts", (given) => createGeminiEmbedder(given)],
   createOllamaEmbedder: ["truncate", (given) => createOllamaEmbedder(given)],
   createOpenAiEmbedder: ["concurrency", (given) => createOpenAiEmbedder(given)],
+  createMcpServer: ["pageSize", (given) => mcp.createMcpServer(Object.assign(given, { name: "s", version: "1" }))],
+  serveMcpHttp: ["rateLimit", (given) => mcp.serveMcpHttp(mcpServer, given)],
+  serveMcpStdio: ["input", (given) => mcp.serveMcpStdio(mcpServer, given)],
   operatorToTool: ["operator", (given) => tools.operatorToTool(given)],
   toolToOperator: ["graceMs", (given) => tools.toolToOperator(tool, given)],
   mockExecutionContext: ["deadline", (given) => testing.mockExecutionContext(given)],
@@ -150,6 +199,7 @@ const WITHOUT_A_CHECK: { readonly [name: string]: string } = {
   defineTool: "is called on its definition, which may have members of its author's own",
   defineEffectTool: "is called on its definition, which may have members of its author's own",
   definePlugin: "is called on its definition, which may have members of its author's own",
+  checkOptionNames: "is the check",
   mockTool: "takes the fields of a tool",
   executeLeaf: "is a step of the loop: its options go on with more than it reads",
   planBatches: "is a step of the loop, asked for every response",
