@@ -83,13 +83,18 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
 
     async register(uri) {
       await eventually("a deployment", async () => {
-        await post("/deployments", { uri, force: false });
+        // Another process may have been registered with this port before. Without force, Restate keeps to what it knows of that one.
+        await post("/deployments", { uri, force: true });
         return true;
       });
     },
 
     async sql(query) {
-      const { rows } = (await post("/query", { query })) as { readonly rows: readonly Readonly<Record<string, unknown>>[] };
+      // A server that has just started is healthy before it has found its partitions, and refuses with 500 until then.
+      const { rows } = await eventually(
+        `an answer to ${query}`,
+        async () => (await post("/query", { query })) as { readonly rows: readonly Readonly<Record<string, unknown>>[] },
+      );
       return rows;
     },
 
