@@ -101,6 +101,56 @@ describe("sessions", () => {
     expect([alone.code, alone.stderr]).toEqual([2, expect.stringMatching(/-r needs the id of a session/)]);
   });
 
+  it("are listed by agent, tag, state and time, and by all that is asked for together", async () => {
+    await using workspace = await openWorkspace((request) => ({ text: `answer ${request.index}` }));
+    const kept = await json(workspace, "--output-format", "json", "one");
+    const other = await json(workspace, "--output-format", "json", "two");
+    await json(workspace, "sessions", "tag", kept.session, "keep", "--json");
+    const listed = async (...options: readonly string[]) =>
+      ((await json(workspace, "sessions", "list", "--json", ...options)) as unknown as readonly { id: string }[]).map(({ id }) => id);
+    expect(await listed("--tag", "keep")).toEqual([kept.session]);
+    expect((await listed("--agent", "code", "--state", "ended", "--since", "1h")).toSorted()).toEqual(
+      [kept.session, other.session].toSorted(),
+    );
+    expect(await listed("--tag", "keep", "--state", "working")).toEqual([]);
+    expect(await listed("--agent", "nobody")).toEqual([]);
+    expect(await listed("--since", "0d")).toEqual([]);
+    expect(await workspace.keelson("sessions", "list", "--since", "2100-01-01")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/No session of .* fits; -a lists/),
+    });
+  });
+
+  it("are searched by words, and forked at the record that was found", async () => {
+    await using workspace = await openWorkspace((request) => ({ text: `answer ${request.index} about the lighthouse` }), { "sub/x": "" });
+    const { session } = await json(workspace, "--output-format", "json", "draw a harbour map");
+    await json(workspace, "--output-format", "json", "-c", "now without the boats");
+    await json(workspace, "--output-format", "json", "-C", "sub", "something else");
+    const searched = async (...words: readonly string[]) =>
+      (await json(workspace, "sessions", "search", "--json", ...words)) as unknown as {
+        readonly hits: readonly { readonly session: string; readonly seq: number; readonly snippet: string }[];
+      };
+    expect((await searched("lighthouse")).hits).toHaveLength(3);
+    expect((await searched("lighthouse", "--limit", "1")).hits).toHaveLength(1);
+    expect((await searched("lighthouse", "--session", session.slice(0, 12))).hits).toHaveLength(2);
+    const { hits } = await searched("Harbour", "draw");
+    expect(hits).toEqual([expect.objectContaining({ session, snippet: "draw a harbour map" })]);
+
+    const printed = await workspace.keelson("sessions", "search", "boat");
+    expect(printed.stdout).toMatch(new RegExp(`^${session} {2}record \\d+ · message · .* ago\n {2}now without the boats\n`));
+    expect(await workspace.keelson("sessions", "search", "submarine")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Nothing was found/),
+    });
+
+    const fork = await json(workspace, "sessions", "fork", session, "--at", String(hits[0]?.seq), "--json");
+    await json(workspace, "--output-format", "json", "-r", fork.session, "in blue");
+    expect(lastMessages(workspace)).toMatch(/harbour map[\s\S]*in blue/);
+    expect(lastMessages(workspace)).not.toContain("boats");
+    const beyond = await workspace.keelson("sessions", "fork", session, "--at", "9999");
+    expect([beyond.code, beyond.stderr]).toEqual([1, expect.stringMatching(/can't be forked at record 9999/)]);
+  });
+
   it("have one writer: a second process is refused, and the first is not disturbed", async () => {
     await using workspace = await openWorkspace([
       { text: "words and words and words", misbehave: { stall: "in-body" } },

@@ -1,13 +1,15 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { EventLog } from "@keelson/protocol";
+import type { RehearsedSession } from "keelson";
 import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
 import { forkSession } from "../core/new-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { openStores } from "../core/stores.ts";
-import type { SessionsAction, SessionsCommand } from "../options/command-line.ts";
+import { openStores, type Stores } from "../core/stores.ts";
+import type { SessionFilesAction, SessionsAction, SessionsCommand } from "../options/command-line.ts";
+import { checkedLines, checkedProblems } from "../render/checked-lines.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, type Style, wantsColors } from "../render/style.ts";
 
@@ -17,23 +19,109 @@ export async function sessions({ action, json, cwd }: SessionsCommand, host: Com
   await using stores = await openStores(environment);
   const runner = openSessionRunner(stores);
   const folder = await realpath(resolve(host.cwd, cwd ?? ".")).catch(() => resolve(host.cwd, cwd ?? "."));
-  const result = await act(runner, await namedIn(action, stores.log), folder);
+  const result =
+    action.type === "rehearse"
+      ? await rehearse(stores, action, host)
+      : isOfFiles(action)
+        ? await actOnFiles(stores, runner, action, host)
+        : action.type === "search"
+          ? await search(stores, runner, action)
+          : await act(runner, await namedIn(action, stores.log), folder, host.now());
+  if (action.type === "export" && action.file === "-") return 0;
   const style = createStyle(wantsColors(stdout, environment));
   stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, host.now()).join("\n")}\n`);
-  return 0;
+  return result.code ?? 0;
 }
 
 interface Result {
   readonly data: unknown;
+  /** Exit code. Default 0. */
+  readonly code?: number;
   lines(style: Style, columns: number, now: number): string[];
 }
 
-async function act(runner: CodingRunner, action: SessionsAction, folder: string): Promise<Result> {
+type SearchAction = Extract<SessionsAction, { readonly type: "search" }>;
+type RehearseAction = Extract<SessionsAction, { readonly type: "rehearse" }>;
+
+const FILES: ReadonlySet<string> = new Set(["export", "import", "check", "repair", "prune"] satisfies SessionFilesAction["type"][]);
+
+function isOfFiles(action: SessionsAction): action is SessionFilesAction {
+  return FILES.has(action.type);
+}
+
+/** Loaded when it is asked for: few commands are about whole sessions. */
+async function actOnFiles(stores: Stores, runner: CodingRunner, action: SessionFilesAction, host: CommandHost): Promise<Result> {
+  if (action.type === "check") {
+    const { checkSessions } = await import("./check-sessions.ts");
+    const { session } = action;
+    const checked = await checkSessions(stores, runner, session === undefined ? undefined : await sessionNamed(stores.log, session));
+    return { data: checked, code: checkedProblems(checked) === 0 ? 0 : 1, lines: (style) => checkedLines(checked, style) };
+  }
+  if (action.type === "repair") {
+    const { repairSession } = await import("./repair-session.ts");
+    const { repairedLines } = await import("../render/repaired-lines.ts");
+    const found = await repairSession(stores, runner, await sessionNamed(stores.log, action.id));
+    const isSound = found.problems.length === 0 || found.repaired !== undefined;
+    return { data: found, code: isSound ? 0 : 1, lines: (style) => repairedLines(found, style) };
+  }
+  if (action.type === "prune") {
+    const { pruneSessions } = await import("./prune-sessions.ts");
+    const { prunedLines } = await import("../render/pruned-lines.ts");
+    const pruned = await pruneSessions(stores, runner, action, host);
+    const isDone = pruned.spared.every(({ because }) => because !== "not-archived");
+    return { data: pruned, code: isDone ? 0 : 1, lines: (style, _, now) => prunedLines(pruned, action.dryRun, now, style) };
+  }
+  const { exportToFile, importFromFile } = await import("./session-files.ts");
+  if (action.type === "export") {
+    const id = await sessionNamed(stores.log, action.id);
+    const file = await exportToFile(stores, id, action.file, host);
+    return done({ session: id, file }, `exported to ${file}`);
+  }
+  const imported = await importFromFile(stores, action.file, action.as, host);
+  return done(imported, `imported: ${imported.session}`);
+}
+
+/** Of `sessions rehearse`, where a session would not go on. */
+const WOULD_NOT_GO_ON = 5;
+
+async function rehearse(stores: Stores, { session }: RehearseAction, host: CommandHost): Promise<Result> {
+  const { rehearseSessions } = await import("./rehearse-sessions.ts");
+  const { rehearsedLines } = await import("../render/rehearsed-lines.ts");
+  const id = session === undefined ? undefined : await sessionNamed(stores.log, session);
+  const rehearsed: RehearsedSession[] = [];
+  for await (const found of rehearseSessions(stores, host, id)) rehearsed.push(found);
+  return {
+    data: rehearsed,
+    code: rehearsed.every(({ isSafe }) => isSafe) ? 0 : WOULD_NOT_GO_ON,
+    lines: (style) => rehearsedLines(rehearsed, style),
+  };
+}
+
+async function search(stores: Stores, runner: CodingRunner, { text, session, limit }: SearchAction): Promise<Result> {
+  const { searchLines } = await import("../render/search-lines.ts");
+  const found = await runner.sessions.search(text, {
+    ...(session !== undefined && { session: await sessionNamed(stores.log, session) }),
+    ...(limit !== undefined && { limit }),
+  });
+  return { data: found, lines: (style, columns, now) => searchLines(found, { style, columns, now }) };
+}
+
+async function act(
+  runner: CodingRunner,
+  action: Exclude<SessionsAction, SessionFilesAction | RehearseAction | SearchAction>,
+  folder: string,
+  startedAt: number,
+): Promise<Result> {
   const kept = runner.sessions;
   switch (action.type) {
     case "list": {
-      const listed = await listSessions(kept, action.all ? undefined : folder);
-      const empty = action.all ? "There are no sessions yet." : `There are no sessions of ${folder}; -a lists those of every folder.`;
+      const { type: _, all, since, ...fitting } = action;
+      const fromTime = since && ("at" in since ? since.at : startedAt - since.ageMs);
+      const listed = await listSessions(kept, all ? undefined : folder, { ...fitting, ...(fromTime !== undefined && { since: fromTime }) });
+      const isAny = since === undefined && Object.keys(fitting).length === 0;
+      const empty = all
+        ? `${isAny ? "There are no sessions yet" : "No session fits"}.`
+        : `${isAny ? `There are no sessions of ${folder}` : `No session of ${folder} fits`}; -a lists those of every folder.`;
       return {
         data: listed,
         lines: (style, columns, now) =>
@@ -54,10 +142,11 @@ async function act(runner: CodingRunner, action: SessionsAction, folder: string)
       };
     }
     case "fork": {
-      const { id, name, turn } = action;
+      const { id, name, turn, seq } = action;
       const session = await forkSession(runner, id, undefined, {
         ...(name !== undefined && { name }),
         ...(turn !== undefined && { turn }),
+        ...(seq !== undefined && { seq }),
       });
       return done({ session }, `forked: ${session}`);
     }
@@ -81,6 +170,6 @@ function done(data: object, line: string): Result {
 }
 
 /** The same action on the session whose id begins as it was given. */
-async function namedIn(action: SessionsAction, log: EventLog): Promise<SessionsAction> {
+async function namedIn<A extends SessionsAction>(action: A, log: EventLog): Promise<A> {
   return "id" in action ? { ...action, id: await sessionNamed(log, action.id) } : action;
 }

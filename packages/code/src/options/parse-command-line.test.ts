@@ -61,6 +61,9 @@ describe("parseCommandLine", () => {
         "/tmp",
         "--on-approval",
         "deny",
+        "--no-mcp",
+        "--mcp-config",
+        "servers.json",
         "go",
       ),
     ).toEqual({
@@ -80,6 +83,8 @@ describe("parseCommandLine", () => {
         maxTurns: 7,
         maxCost: "0.5",
         timeoutMs: 600_000,
+        mcp: false,
+        mcpConfig: "servers.json",
         rules: [],
       },
     });
@@ -132,6 +137,13 @@ describe("parseCommandLine", () => {
       cwd: "/tmp",
       action: { type: "list", all: false },
     });
+    expect(parse("sessions", "list", "--agent", "code", "--tag", "x", "--state", "ended", "--since", "7d")).toMatchObject({
+      action: { type: "list", all: false, agent: "code", tag: "x", state: "ended", since: { ageMs: 604_800_000 } },
+    });
+    expect(parse("sessions", "search", "harbour", "map", "--session", "s1", "--limit", "3")).toMatchObject({
+      action: { type: "search", text: "harbour map", session: "s1", limit: 3 },
+    });
+    expect(parse("sessions", "fork", "s1", "--at", "12")).toMatchObject({ action: { type: "fork", id: "s1", seq: 12 } });
     expect(parse("sessions", "show", "s1")).toMatchObject({ action: { type: "show", id: "s1" } });
     expect(parse("sessions", "fork", "s1", "--name", "copy", "--turn", "3")).toMatchObject({
       action: { type: "fork", id: "s1", name: "copy", turn: 3 },
@@ -140,6 +152,19 @@ describe("parseCommandLine", () => {
     expect(parse("sessions", "rename", "s1", "a name")).toMatchObject({ action: { type: "rename", id: "s1", name: "a name" } });
     expect(parse("sessions", "tag", "s1", "x", "y")).toMatchObject({ action: { type: "tag", id: "s1", tags: ["x", "y"] } });
     expect(parse("sessions", "delete", "s1")).toMatchObject({ action: { type: "delete", id: "s1" } });
+    expect(parse("sessions", "export", "s1", "-")).toMatchObject({ action: { type: "export", id: "s1", file: "-" } });
+    expect(parse("sessions", "import", "f", "--as", "s2")).toMatchObject({ action: { type: "import", file: "f", as: "s2" } });
+    expect(parse("sessions", "check")).toEqual({ type: "sessions", json: false, action: { type: "check" } });
+    expect(parse("sessions", "rehearse", "s1")).toEqual({ type: "sessions", json: false, action: { type: "rehearse", session: "s1" } });
+    expect(parse("sessions", "repair", "s1")).toMatchObject({ action: { type: "repair", id: "s1" } });
+    expect(parse("sessions", "prune", "--older-than", "30d", "--max-size", "2G", "--archive", "a", "--dry-run")).toMatchObject({
+      action: { type: "prune", maxAgeMs: 2_592_000_000, maxBytes: 2_000_000_000, archive: "a", dryRun: true },
+    });
+    expect(parse("sessions", "prune", "--seal-after", "7d")).toMatchObject({
+      action: { type: "prune", sealAfterMs: 604_800_000, dryRun: false },
+    });
+    expect(() => parse("sessions", "prune")).toThrow("needs to know what may go");
+    expect(parse("sessions", "check", "s1")).toMatchObject({ action: { type: "check", session: "s1" } });
   });
 
   it("reads doctor", () => {
@@ -174,6 +199,11 @@ describe("parseCommandLine", () => {
     [["approve", "tok", "maybe"], /Allowed choices are allow, deny/],
     [["sessions"], /needs an action/],
     [["sessions", "rewind", "s1", "x"], /whole number/],
+    [["sessions", "list", "--state", "asleep"], /--state must be one of working, suspended, ended/],
+    [["sessions", "list", "--since", "yesterday"], /--since "yesterday" is no time/],
+    [["sessions", "search"], /missing required argument 'text'/],
+    [["sessions", "search", "x", "--limit", "0"], /--limit must be at least 1/],
+    [["sessions", "fork", "s1", "--turn", "1", "--at", "2"], /--turn or --at, not both/],
     [["sessions", "explode"], /unknown command 'explode'/],
   ])("refuses %j and says what is wrong", (argv, words) => {
     expect(refusal(...argv).message).toMatch(words);
@@ -195,6 +225,40 @@ describe("parseCommandLine", () => {
       json: false,
       cwd: "sub",
     });
+  });
+});
+
+it("knows servers: programs with their arguments after --, and URLs", () => {
+  expect(parse("mcp", "add", "files", "-e", "A=b", "--env", "C=${D:-e=f}", "--required", "--", "npx", "-y", "--json", "x")).toEqual({
+    type: "mcp",
+    action: {
+      type: "add",
+      name: "files",
+      scope: "user",
+      entry: { command: "npx", args: ["-y", "--json", "x"], env: { A: "b", C: "${D:-e=f}" }, required: true },
+    },
+    json: false,
+    trust: false,
+    agent: { rules: [] },
+  });
+  const entryOf = (...argv: string[]) =>
+    (parse("mcp", "add", "web", ...argv) as { readonly action: { readonly entry: object } }).action.entry;
+  expect(entryOf("https://example.com/mcp", "-H", "x-team: ours")).toEqual({
+    type: "http",
+    url: "https://example.com/mcp",
+    headers: { "x-team": "ours" },
+  });
+  expect(entryOf("https://example.com/mcp", "--client-id", "me")).toMatchObject({ oauth: { clientId: "me" } });
+  expect(parse("mcp", "login", "web")).toMatchObject({ action: { type: "login", name: "web" }, json: false });
+  expect(parse("mcp", "logout", "web", "--json")).toMatchObject({ action: { type: "logout", name: "web" }, json: true });
+  expect(entryOf("--transport", "sse", "${BASE}/sse")).toEqual({ type: "sse", url: "${BASE}/sse" });
+  expect(entryOf("--transport", "stdio", "--", "https://is-a-program")).toEqual({ command: "https://is-a-program" });
+  expect(parse("--trust", "--mcp-config", "s.json", "-C", "sub", "mcp", "test", "web", "--json")).toMatchObject({
+    action: { type: "test", name: "web" },
+    json: true,
+    trust: true,
+    cwd: "sub",
+    agent: { mcpConfig: "s.json" },
   });
 });
 
