@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { agentsMdFor, findAgentsMd, readAgentsMd } from "./index.ts";
+import { agentsMdFor, findAgentsMd, instructionStretches, readAgentsMd } from "./index.ts";
 
 let base: string;
 beforeEach(() => {
@@ -39,6 +39,20 @@ describe("AGENTS.md", () => {
     expect(await readAgentsMd({ cwd: join(base, "repo/packages") })).toBe(
       `Instructions of ${base}/repo/AGENTS.md:\n\nUse tabs.\n\nInstructions of ${base}/repo/packages/AGENTS.md:\n\nUse spaces.`,
     );
+  });
+
+  it("is found again in a prompt that ends with it", async () => {
+    put("repo/AGENTS.md", "Use tabs.\n\nInstructions of the house:\n\nInstructions of AGENTS.md:");
+    put("repo/packages/AGENTS.md", "Use spaces.");
+    const prompt = `You are careful.\n\n${await readAgentsMd({ cwd: join(base, "repo/packages") })}`;
+    expect(instructionStretches(prompt).map(({ path, from, upTo }) => [path, prompt.slice(from, upTo).trim()])).toEqual([
+      [
+        `${base}/repo/AGENTS.md`,
+        `Instructions of ${base}/repo/AGENTS.md:\n\nUse tabs.\n\nInstructions of the house:\n\nInstructions of AGENTS.md:`,
+      ],
+      [`${base}/repo/packages/AGENTS.md`, `Instructions of ${base}/repo/packages/AGENTS.md:\n\nUse spaces.`],
+    ]);
+    expect(instructionStretches("You are careful.")).toEqual([]);
   });
 
   it("is nothing when there is none, or nothing in it", async () => {

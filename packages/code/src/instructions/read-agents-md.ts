@@ -1,5 +1,5 @@
 import { lstat, realpath, stat } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type InstructionFile, readInstructionFile } from "./instruction-file.ts";
 
 export interface AgentsMdOptions {
@@ -57,6 +57,12 @@ export function renderInstructions(files: readonly InstructionFile[]): string {
       [`Instructions of ${path}:`, text, ...(note === undefined ? [] : [`[${note}]`])].filter((part) => part !== "").join("\n\n"),
     )
     .join("\n\n");
+}
+
+/** Which stretches of a prompt that ends with what {@link renderInstructions} gave are which file. */
+export function instructionStretches(prompt: string): readonly { readonly path: string; readonly from: number; readonly upTo: number }[] {
+  const headings = [...prompt.matchAll(/^Instructions of (.*AGENTS\.md):$/gm)].filter(([, path = ""]) => isAbsolute(path));
+  return headings.map(({ 1: path = "", index }, at) => ({ path, from: index, upTo: headings[at + 1]?.index ?? prompt.length }));
 }
 
 /** The nearest may use the whole budget, the next what is left of it. */
