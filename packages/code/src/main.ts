@@ -40,6 +40,10 @@ async function dispatch(argv: readonly string[], host: CommandHost): Promise<num
       return (await import("./commands/permissions.ts")).permissions(command, host);
     case "trust":
       return (await import("./commands/trust.ts")).trust(command, host);
+    case "mcp":
+      return (await import("./commands/mcp.ts")).mcp(command, host);
+    case "mcp-serve":
+      return (await import("./commands/mcp-serve.ts")).mcpServe(command, host);
     case "sandbox":
       return (await import("./commands/sandbox.ts")).sandbox(command, host);
     case "doctor":

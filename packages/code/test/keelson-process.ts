@@ -27,6 +27,8 @@ export interface Running {
 export interface StartOptions {
   /** Written to standard input, which is then closed. Default: nothing to read. */
   readonly stdin?: string;
+  /** Standard input stays open for `child.stdin`. */
+  readonly keepInput?: boolean;
   readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
 }
@@ -82,11 +84,11 @@ export async function openWorkspace(script: ServerScript, files: { readonly [pat
     OPENAI_BASE_URL: server.openAiUrl,
   };
 
-  function start(args: readonly string[], { stdin, env, cwd = project }: StartOptions = {}): Running {
+  function start(args: readonly string[], { stdin, keepInput = false, env, cwd = project }: StartOptions = {}): Running {
     const child = spawn(process.execPath, ["--conditions=source", CLI, ...args], {
       cwd,
       env: { ...environment, ...env },
-      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [stdin === undefined && !keepInput ? "ignore" : "pipe", "pipe", "pipe"],
     });
     running.add(child);
     let stdout = "";
@@ -104,7 +106,8 @@ export async function openWorkspace(script: ServerScript, files: { readonly [pat
       stderr += text;
       told();
     });
-    child.stdin?.on("error", () => {}).end(stdin);
+    child.stdin?.on("error", () => {});
+    if (!keepInput) child.stdin?.end(stdin);
     let ended = false;
     const finished = new Promise<Finished>((resolve, reject) => {
       child.once("error", reject);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
@@ -7,6 +7,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { CommandHost, OutputStream } from "../src/core/command-host.ts";
 import { main } from "../src/main.ts";
 import { type Finished, openWorkspace, type Workspace } from "./keelson-process.ts";
+import { NOTE_SERVER } from "./note-server.ts";
 
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -150,6 +151,61 @@ describe("what a repository brings", () => {
     await keelson(workspace, "trust", "accept");
     const { code, stderr } = await workspace.keelson("-p", "go");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/hooks\.json can't be read: hooks\.PreToolUse/) as string });
+  });
+
+  it("starts no server before it is trusted, shows what it would read, and asks again when it, or a script of it, is changed", async () => {
+    const server = { command: process.execPath, args: ["tools/notes.mjs"], env: { TOKEN: "${SOME_TOKEN:-x}", MODE: "all" } };
+    const definition = (more: object = {}): string => JSON.stringify({ mcpServers: { notes: { ...server, ...more } } });
+    await using workspace = await openProject({ ".mcp.json": definition(), "tools/notes.mjs": NOTE_SERVER });
+    const started = (): boolean => existsSync(join(workspace.project, "tools/started.txt"));
+    const test = async (): Promise<number | null> => (await workspace.keelson("mcp", "test", "notes")).code;
+    const { stdout } = await keelson(workspace, "trust");
+    expect(stdout).toContain(".mcp.json#notes · an MCP server · sha256 ");
+    for (const line of [
+      `  starts ${process.execPath} tools/notes.mjs\n`,
+      "  with TOKEN=${SOME_TOKEN:-x}\n",
+      "  with MODE=all\n",
+      "  reads of your environment: SOME_TOKEN\n",
+      "  runs tools/notes.mjs\n",
+    ])
+      expect(stdout).toContain(line);
+    expect([await test(), started()]).toEqual([1, false]);
+    // The file stands for all servers in it.
+    expect((await keelson(workspace, "trust", "accept", ".mcp.json")).stdout).toContain("trusted");
+    expect([await test(), started()]).toEqual([0, true]);
+
+    const changes: readonly (readonly [path: string, content: string])[] = [
+      [".mcp.json", definition({ args: ["tools/notes.mjs", "--all"] })],
+      [".mcp.json", definition({ env: { TOKEN: "${ANOTHER_TOKEN}" } })],
+      ["tools/notes.mjs", `${NOTE_SERVER}// changed\n`],
+    ];
+    for (const [path, content] of changes) {
+      await writeFile(join(workspace.project, ".mcp.json"), definition());
+      await writeFile(join(workspace.project, "tools/notes.mjs"), NOTE_SERVER);
+      await rm(join(workspace.project, "tools/started.txt"));
+      expect(await test()).toBe(0);
+      await rm(join(workspace.project, "tools/started.txt"));
+      await writeFile(join(workspace.project, path), content);
+      expect([await test(), started()], content).toEqual([1, false]);
+      await writeFile(join(workspace.project, "tools/started.txt"), "");
+    }
+    // In this run alone, and for nobody else.
+    expect([(await workspace.keelson("--trust", "mcp", "test", "notes")).code, await test()]).toEqual([0, 1]);
+  });
+
+  it("vouches for no server: what that says of its tools counts only where a person writes so in their own file", async () => {
+    const notes = { command: process.execPath, args: ["notes.mjs"], trustAnnotations: true };
+    await using workspace = await openProject({ ".mcp.json": JSON.stringify({ mcpServers: { notes } }), "notes.mjs": NOTE_SERVER });
+    await keelson(workspace, "trust", "accept");
+    const effectOfList = async (name: string): Promise<string | undefined> => {
+      const { stdout } = await workspace.keelson("mcp", "test", name, "--json");
+      const { tools } = JSON.parse(stdout) as { readonly tools: readonly { readonly name: string; readonly effect: string }[] };
+      return tools.find((tool) => tool.name === `mcp__${name}__list`)?.effect;
+    };
+    expect(await effectOfList("notes")).toBe("write");
+    expect((await keelson(workspace, "mcp", "list")).stdout).toContain('has the field "trustAnnotations", which was passed over');
+    await writeFile(join(workspace.home, "mcp.json"), JSON.stringify({ mcpServers: { mine: notes } }));
+    expect(await effectOfList("mine")).toBe("read");
   });
 
   it("is no link that leads out of the repository", async () => {

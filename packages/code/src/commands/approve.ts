@@ -72,7 +72,7 @@ function readJson(type: string, value: string | undefined): JsonValue {
     throw new UsageError(
       `${type} needs a value`,
       type === "supply"
-        ? "Give the output of the call as JSON, or - to read it from standard input."
+        ? "Give the output of the call, or the value that it asks for, as JSON, or - to read it from standard input."
         : "Give the new arguments as JSON, or - to read them from standard input.",
     );
   try {

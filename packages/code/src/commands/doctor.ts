@@ -1,30 +1,28 @@
 import { execFile } from "node:child_process";
-import { access, constants } from "node:fs/promises";
+import { access, constants, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { checkSqliteDatabase } from "keelson/state";
 import { compatibleAccess } from "../core/compatible-vendors.ts";
-import { homePath } from "../core/home.ts";
+import { homePath, openHome } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openStores } from "../core/stores.ts";
+import { repositoryRoot } from "../instructions/index.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
 import { printableLine } from "../render/printable.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
+import { findServers } from "../servers/find-servers.ts";
+import { createProjectTrust } from "../trust/project-trust.ts";
+import type { Finding } from "./finding.ts";
 import { type ProviderCheck, checkProviders } from "./check-providers.ts";
-
-/** `ok`: works. `missing`: works less well without it. `broken`: must be mended. */
-export interface Finding {
-  readonly what: string;
-  readonly state: "ok" | "missing" | "broken";
-  readonly detail: string;
-}
 
 const LEAST_NODE = 24;
 
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
 export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): Promise<number> {
   const { stdout, environment } = host;
+  const folder = resolve(host.cwd, cwd ?? ".");
   const vendors = await vendorFindings(environment);
   const ways = [...keyFindings(environment, vendors.length > 0), ...vendors];
   const { providers } = (await openModels(environment)).models;
@@ -36,7 +34,8 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
     ...ways.map((finding) => withCheck(finding, checks.get(finding.what))),
     await homeFinding(environment),
     databaseFinding(environment),
-    await folderFinding(resolve(host.cwd, cwd ?? ".")),
+    await folderFinding(folder),
+    ...(await mcpFindings(folder, host)),
     await ripgrepFinding(),
     await programFinding("bash", "commands run in sh instead"),
     await programFinding("bwrap", "keelson sandbox needs bubblewrap 0.8 or newer"),
@@ -133,6 +132,17 @@ async function folderFinding(folder: string): Promise<Finding> {
   } catch (error) {
     return { what: "folder", state: "broken", detail: `${folder} cannot be worked in: ${messageOf(error)}` };
   }
+}
+
+/** None where no servers are configured; a home that can't be used is told elsewhere. */
+async function mcpFindings(folder: string, { environment, command }: CommandHost): Promise<readonly Finding[]> {
+  const home = await openHome(environment).catch(() => undefined);
+  const project = await realpath(folder).then(repositoryRoot, () => undefined);
+  if (home === undefined || project === undefined) return [];
+  const found = await findServers({ home, trust: createProjectTrust(home, project), environment });
+  if (found.servers.length === 0 && found.problems.length === 0) return [];
+  const { serverFindings } = await import("./server-findings.ts");
+  return serverFindings(found, { environment, command, folder });
 }
 
 async function ripgrepFinding(): Promise<Finding> {

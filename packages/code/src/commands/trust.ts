@@ -8,6 +8,7 @@ import { UsageError } from "../options/usage-error.ts";
 import { printableLine } from "../render/printable.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import { trustLines } from "../render/trust-lines.ts";
+import type { ProjectItem } from "../trust/project-item.ts";
 import { findProjectItems } from "../trust/project-items.ts";
 import { createProjectTrust, forgetTrust, trustItems } from "../trust/project-trust.ts";
 
@@ -30,9 +31,9 @@ export async function trust({ action, paths, digest, json, cwd }: TrustCommand, 
     );
     return 0;
   }
-  const found = await findProjectItems(project);
-  const items = paths.length === 0 ? found : found.filter(({ path }) => paths.includes(path));
-  const missing = paths.filter((path) => !found.some((item) => item.path === path));
+  const found = await findProjectItems(project, { environment });
+  const items = paths.length === 0 ? found : found.filter((item) => paths.some((path) => isNamed(item, path)));
+  const missing = paths.filter((path) => !found.some((item) => isNamed(item, path)));
   if (missing.length > 0)
     throw new UsageError(
       `${project} brings no ${missing.join(", ")}`,
@@ -54,7 +55,7 @@ export async function trust({ action, paths, digest, json, cwd }: TrustCommand, 
   }
   const style = createStyle(wantsColors(stdout, environment));
   if (listed.length === 0) {
-    stdout.write(`${printableLine(project)} brings no instructions and no hooks.\n`);
+    stdout.write(`${printableLine(project)} brings no instructions, no hooks and no MCP servers.\n`);
     return 0;
   }
   const open = listed.filter((item) => !item.trusted);
@@ -67,4 +68,9 @@ export async function trust({ action, paths, digest, json, cwd }: TrustCommand, 
   ];
   stdout.write(`${lines.join("\n")}\n`);
   return 0;
+}
+
+/** By its path, or by that of the file which it stands in with others. */
+function isNamed({ path }: ProjectItem, name: string): boolean {
+  return path === name || path.startsWith(`${name}#`);
 }

@@ -1,4 +1,4 @@
-import type { Approver } from "@keelson/protocol";
+import type { Approver, ToolSource } from "@keelson/protocol";
 import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
 import { createDiskVfs } from "keelson/environment";
 import type { Policy } from "keelson/security";
@@ -27,6 +27,8 @@ export interface CodingRunnerOptions {
   readonly project: TrustedProject;
   /** Of `launch.agent.policy`, read. */
   readonly policy?: Policy | undefined;
+  /** Where tools come from beside those of the agent itself. */
+  readonly toolSources?: readonly ToolSource[];
   readonly approvals?: Approver;
   /** How long a person in this process is waited for before the run suspends. */
   readonly approvalWaitMs?: number;
@@ -40,11 +42,12 @@ export function createCodingRunner({
   projectRules = [],
   project,
   policy,
+  toolSources = [],
   approvals,
   approvalWaitMs,
 }: CodingRunnerOptions): CodingRunner {
   return createRunner({
-    agent: createCodingAgent(launch, { projectRules, policy, project, stores }),
+    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources, stores }),
     models,
     log: stores.log,
     blobs: stores.blobs,
@@ -60,11 +63,13 @@ function createCodingAgent(
     projectRules,
     policy,
     project,
+    toolSources,
     stores: { home, blobs },
   }: {
     readonly projectRules: readonly ProjectRule[];
     readonly policy: Policy | undefined;
     readonly project: TrustedProject;
+    readonly toolSources: readonly ToolSource[];
     readonly stores: Stores;
   },
 ): Agent {
@@ -77,10 +82,11 @@ function createCodingAgent(
     model,
     ...(fallbackModel !== undefined && { fallbackModel }),
     instructions: async function codingInstructions() {
-      const prompt = systemPrompt({ cwd, projectInstructions: await readAgentsMd({ cwd, home: home.path, isTrusted }) });
-      return sandbox ? `${prompt}\n\n${sandboxLines(policy)}` : prompt;
+      const projectInstructions = await readAgentsMd({ cwd, home: home.path, isTrusted });
+      return systemPrompt({ cwd, projectInstructions, ...(sandbox && { sandbox: sandboxLines(policy) }) });
     },
     tools: withNestedInstructions(createCodingTools({ files, exec, blobs }), { cwd, isTrusted }),
+    ...(toolSources.length > 0 && { toolSources }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),

@@ -10,6 +10,8 @@ const launch: Launch = {
     permissionMode: "accept-edits",
     policy: "/home/ada/policy.json",
     sandbox: true,
+    mcp: false,
+    mcpConfig: "/home/ada/servers.json",
     maxTurns: 3,
     maxCost: usd("0.5"),
     timeoutMs: 1_000,
@@ -28,9 +30,9 @@ it("leaves to defaults what it does not understand, and never widens by it", () 
       launch: { permissionMode: "yolo", rules: [{ pattern: "*", behavior: "please" }, 7], maxTurns: "many" },
     }),
   ).toEqual({ cwd: "/p", agent: { rules: [] } });
-  expect(launchFromMetadata({ cwd: "/p", launch: { policy: 7, sandbox: "strictly" } })).toEqual({
+  expect(launchFromMetadata({ cwd: "/p", launch: { policy: 7, sandbox: "strictly", mcp: "none" } })).toEqual({
     cwd: "/p",
-    agent: { rules: [], sandbox: true },
+    agent: { rules: [], sandbox: true, mcp: false },
   });
   expect(launchFromMetadata({ cwd: "/p" })).toEqual({ cwd: "/p", agent: { rules: [] } });
   expect(launchFromMetadata({})).toBeUndefined();

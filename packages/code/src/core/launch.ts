@@ -20,7 +20,7 @@ export function launchFromMetadata(metadata: JsonObject | undefined): { readonly
   const cwd = metadata?.["cwd"];
   if (typeof cwd !== "string") return undefined;
   const given = objectOf(metadata?.["launch"]);
-  const { model, fallbackModel, permissionMode, policy, sandbox, maxTurns, maxCost, timeoutMs, rules } = given;
+  const { model, fallbackModel, permissionMode, policy, sandbox, mcp, mcpConfig, maxTurns, maxCost, timeoutMs, rules } = given;
   return {
     cwd,
     agent: {
@@ -31,6 +31,8 @@ export function launchFromMetadata(metadata: JsonObject | undefined): { readonly
       ...(typeof policy === "string" && { policy }),
       // Whatever else stands there was meant to confine, not to open.
       ...(sandbox !== undefined && sandbox !== false && { sandbox: true }),
+      ...(mcp !== undefined && mcp !== true && { mcp: false }),
+      ...(typeof mcpConfig === "string" && { mcpConfig }),
       ...(typeof maxTurns === "number" && { maxTurns }),
       ...(typeof maxCost === "string" && { maxCost: usd(maxCost) }),
       ...(typeof timeoutMs === "number" && { timeoutMs }),

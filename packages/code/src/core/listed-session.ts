@@ -1,4 +1,5 @@
-import type { EventLog, RecordedEvent, SessionMetadata } from "@keelson/protocol";
+import { AgentError, type EventLog, type RecordedEvent, type SessionMetadata } from "@keelson/protocol";
+import type { ListOptions } from "keelson/session";
 import { UsageError } from "../options/usage-error.ts";
 import type { CodingRunner } from "./coding-runner.ts";
 import { isOfFolder, ownTags, sessionIds } from "./session-folder.ts";
@@ -14,9 +15,9 @@ export interface ListedSession extends SessionMetadata {
 
 const MAX_WORDS = 200;
 
-/** Newest first: those of one folder, or all. */
-export async function listSessions(sessions: Sessions, folder?: string): Promise<readonly ListedSession[]> {
-  const all = await sessions.list();
+/** Newest first: those of one folder, or all, that fit. */
+export async function listSessions(sessions: Sessions, folder?: string, fitting: ListOptions = {}): Promise<readonly ListedSession[]> {
+  const all = await sessions.list(fitting);
   const listed: ListedSession[] = [];
   for (const metadata of all)
     if (folder === undefined || isOfFolder(metadata.tags, folder)) listed.push(await listedSession(sessions, metadata));
@@ -53,7 +54,10 @@ export async function sessionNamed(log: EventLog, given: string): Promise<string
   );
 }
 
-async function readFirstWords(sessions: Sessions, { id, parent, damaged }: SessionMetadata): Promise<string | undefined> {
+async function readFirstWords(
+  sessions: Sessions,
+  { id, parent, damaged }: Pick<SessionMetadata, "id" | "parent" | "damaged">,
+): Promise<string | undefined> {
   try {
     for await (const event of sessions.events(id)) {
       const words = wordsOf(event);
@@ -64,7 +68,16 @@ async function readFirstWords(sessions: Sessions, { id, parent, damaged }: Sessi
     if (damaged === undefined) throw error;
   }
   // A fork begins as the session did that it was made of.
-  return parent === undefined ? undefined : readFirstWords(sessions, (await sessions.get(parent.session)).metadata);
+  if (parent === undefined) return undefined;
+  const above = await sessions.get(parent.session).then(
+    ({ metadata }) => metadata,
+    (error: unknown) => {
+      // Behind what the fork shares with it, it may be damaged.
+      if (!AgentError.is(error)) throw error;
+      return { id: parent.session, damaged: error.message };
+    },
+  );
+  return readFirstWords(sessions, above);
 }
 
 function wordsOf(event: RecordedEvent): string | undefined {

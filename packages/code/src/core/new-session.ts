@@ -13,7 +13,7 @@ export async function forkSession(
   { sessions }: CodingRunner,
   id: string,
   folder: string | undefined,
-  options: { readonly name?: string; readonly turn?: number } = {},
+  options: { readonly name?: string; readonly turn?: number; readonly seq?: number } = {},
 ): Promise<SessionId> {
   const fork = await sessions.fork(id, options);
   const tags = folder === undefined ? (await sessions.get(id)).metadata.tags : [folderTag(folder)];

@@ -2,12 +2,14 @@ import { platform } from "node:os";
 
 export interface SystemPromptOptions {
   readonly cwd: string;
+  /** Where its commands can act. */
+  readonly sandbox?: string;
   /** What the project's `AGENTS.md` files say. */
   readonly projectInstructions?: string;
 }
 
 /** What the model is told before everything else. Nothing in it changes from turn to turn, so that vendors can cache it. */
-export function systemPrompt({ cwd, projectInstructions = "" }: SystemPromptOptions): string {
+export function systemPrompt({ cwd, sandbox, projectInstructions = "" }: SystemPromptOptions): string {
   const parts = [
     `You are Keelson, a coding agent in a terminal. You work on the project in ${cwd} (${platform()}) with the tools you are given.
 
@@ -21,6 +23,8 @@ How to work:
 
 How to answer: in plain text, short, with file names and line numbers where they help. End with what you did and what is left.`,
   ];
+  if (sandbox !== undefined) parts.push(sandbox);
+  // At the end: what follows would count as a file's.
   if (projectInstructions.trim() !== "")
     parts.push(`The project's own instructions (AGENTS.md; the nearest file wins where they differ):\n\n${projectInstructions.trim()}`);
   return parts.join("\n\n");

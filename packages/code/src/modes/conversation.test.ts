@@ -251,6 +251,61 @@ describe("createConversation", () => {
     expect(fake.did).toEqual(['{"type":"allow-modified","input":{"command":"ls -l"}}']);
   });
 
+  it("shows what a tool asks while it runs with who asks, and has the form filled in field by field", async () => {
+    const { conversation, fake, filled, prompts, shown } = setUp();
+    conversation.message("go");
+    const schema = {
+      type: "object",
+      properties: { hour: { type: "integer" }, outside: { type: "boolean", default: true } },
+      required: ["hour"],
+    };
+    fake.question({ type: "decision", operation: "book", asked: { message: "When?\u001b[2J", from: "the restaurant", schema } });
+    await settle();
+    expect(shown()).toMatch(/\? book[\s\S]*the restaurant asks:\n {4}When\?/);
+    expect(shown()).not.toContain("\u001b[2J");
+    conversation.answer("a");
+    expect(prompts.at(-1)).toBe("hour (integer) › ");
+    conversation.answer("eight");
+    expect(shown()).toContain("answer with a whole number");
+    conversation.answer("8");
+    expect([prompts.at(-1), filled.at(-1)]).toEqual(["outside (yes/no, may be left empty) › ", "yes"]);
+    conversation.answer("no");
+    expect(fake.did).toEqual(['{"type":"supply","output":{"hour":8,"outside":false}}']);
+  });
+
+  it("takes a yes where a tool asks for no more, a no with its reason, and JSON where a form can't hold the answer", async () => {
+    const ask = async (asked: object, ...lines: readonly string[]): Promise<readonly string[]> => {
+      const { conversation, fake } = setUp();
+      conversation.message("go");
+      fake.question({ type: "decision", operation: "book", asked: { message: "Sure?", ...asked } });
+      await settle();
+      for (const line of lines) conversation.answer(line);
+      return fake.did;
+    };
+    expect(await ask({}, "y")).toEqual(['{"type":"allow"}']);
+    expect(await ask({}, "a", "n")).toEqual(['{"type":"deny"}']);
+    expect(await ask({}, "w", "too late")).toEqual(['{"type":"deny","reason":"too late"}']);
+    expect(await ask({ schema: { type: "array" } }, "a", "[1", "[1]")).toEqual(['{"type":"supply","output":[1]}']);
+    expect(await ask({ schema: { type: "integer" } }, "b")).toEqual(['{"type":"abort"}']);
+  });
+
+  it("asks one question of a call after another, and drops those that nobody answered when the call is over", async () => {
+    const { conversation, fake, prompts, shown } = setUp();
+    conversation.message("go");
+    for (const token of ["t1", "t2", "t3"]) fake.question({ type: "decision", token, asked: { message: `What of ${token}?` } });
+    await settle();
+    conversation.answer("y");
+    await settle();
+    expect(shown()).toContain("What of t2?");
+    fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", nonce: "t1", decision: { type: "allow" } });
+    fake.emit({ type: "approval-decision", runId: "r1", seq: 1, at: 0, callId: "c1", nonce: "t2", decision: { type: "allow" } });
+    await settle();
+    expect(shown()).toContain("What of t3?");
+    fake.emit({ type: "tool-result", runId: "r1", seq: 1, at: 0, callId: "c1", name: "book", output: "ok", isError: false, durationMs: 1 });
+    await settle();
+    expect(prompts.at(-1)).not.toContain("[y]es");
+  });
+
   it("asks one question after another, and drops one that was decided elsewhere", async () => {
     const { conversation, fake, prompts } = setUp();
     conversation.message("go");
@@ -391,9 +446,16 @@ describe("createConversation", () => {
 
   it("answers its own commands and names an unknown one", async () => {
     const { conversation, shown } = setUp();
-    for (const command of ["/help", "/cost", "/sessions", "/model", "/nonsense"]) conversation.message(command);
+    for (const command of ["/help", "/cost", "/context", "/sessions", "/model", "/nonsense"]) conversation.message(command);
     await settle();
-    for (const words of ["steers it", "facts about cost", "facts about sessions", "model: a/one", "there is no /nonsense"])
+    for (const words of [
+      "steers it",
+      "facts about cost",
+      "facts about context",
+      "facts about sessions",
+      "model: a/one",
+      "there is no /nonsense",
+    ])
       expect(shown()).toContain(words);
   });
 

@@ -9,7 +9,8 @@ import { printable, printableLine } from "../render/printable.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt } from "./interrupts.ts";
 import { createOpenQuestions } from "./open-questions.ts";
-import { createQuestionDialog, type QuestionDialog } from "./question-dialog.ts";
+import { createQuestionDialog } from "./question-dialog.ts";
+import type { QuestionDialog } from "./question-steps.ts";
 import { createRunningCalls } from "./running-calls.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
@@ -29,7 +30,7 @@ export interface ConversationHost {
   giveUp(): void;
 }
 
-export type Topic = "cost" | "sessions" | "permissions";
+export type Topic = "cost" | "context" | "sessions" | "permissions";
 
 export interface ConversationOptions {
   readonly screen: Screen;
@@ -92,7 +93,7 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       style,
       input,
       decide(decision, holds) {
-        questions.decided(request.callId);
+        questions.decided(question);
         record(question, decision, decision.type === "allow-always" && holds === "project" ? decision.rules : undefined).catch(failed);
       },
     });
@@ -182,6 +183,7 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       case "model":
         return changeModel(rest.join(" "));
       case "cost":
+      case "context":
       case "sessions":
       case "permissions":
         return void host.facts(name).then((lines) => say(...lines), failed);

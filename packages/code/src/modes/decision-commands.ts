@@ -1,5 +1,7 @@
-import type { SessionId, Wait } from "@keelson/protocol";
+import type { AskedQuestion, SessionId, Wait } from "@keelson/protocol";
+import { exampleAnswer } from "./answer-form.ts";
 import { callTitle } from "../render/tool-view.ts";
+import { printable, printableLine } from "../render/printable.ts";
 import { createStyle } from "../render/style.ts";
 
 /** What to type to decide a question and to go on. */
@@ -8,6 +10,8 @@ export interface DecisionCommands {
     readonly operation: string;
     readonly callId: string;
     readonly token: string;
+    /** What a tool asks while it runs. */
+    readonly asked?: string;
     readonly commands: readonly string[];
   }[];
   readonly resume: string;
@@ -16,10 +20,12 @@ export interface DecisionCommands {
 /** @param command how the person calls this program, as in `keelson` */
 export function decisionCommands(command: string, session: SessionId, waits: readonly Wait[]): DecisionCommands {
   return {
-    waits: waits.flatMap((wait) => {
+    waits: waits.flatMap((wait): DecisionCommands["waits"] => {
       if (wait.type !== "approval" && wait.type !== "decision") return [];
-      const { operation, callId, token } = wait;
+      const { operation, callId, token, asked } = wait;
       const decide = `${command} approve ${token}`;
+      if (asked !== undefined)
+        return [{ operation, callId, token, asked: saidBy(operation, asked), commands: answerCommands(decide, asked) }];
       const commands =
         wait.type === "approval"
           ? [`${decide} allow`, `${decide} deny 'why not'`]
@@ -30,12 +36,28 @@ export function decisionCommands(command: string, session: SessionId, waits: rea
   };
 }
 
+function saidBy(operation: string, { from, message }: AskedQuestion): string {
+  return `${from === undefined ? operation : `${from}, by ${operation},`} asks: ${message}`;
+}
+
+function answerCommands(decide: string, { schema }: AskedQuestion): readonly string[] {
+  const yes = schema === undefined ? "allow" : `supply ${quoted(JSON.stringify(exampleAnswer(schema)))}`;
+  return [`${decide} ${yes}`, `${decide} deny 'why not'`];
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** The same for reading: one paragraph for each question, then how to go on. */
 export function decisionLines({ waits, resume }: DecisionCommands): string[] {
   const style = createStyle(false);
-  const lines = waits.flatMap(({ operation, commands }) => [
-    `Decide about ${callTitle({ name: operation }, { style, columns: 80 })} with one of:`,
-    ...commands.map((command) => `  ${command}`),
+  const lines = waits.flatMap(({ operation, asked, commands }) => [
+    ...(asked === undefined
+      ? [`Decide about ${callTitle({ name: operation }, { style, columns: 80 })} with one of:`]
+      : [...printable(asked).split("\n"), "Answer with one of:"]),
+    ...commands.map((command) => `  ${printableLine(command)}`),
   ]);
   return [...lines, waits.length > 0 ? "Then go on with:" : "Go on with:", `  ${resume}`];
 }

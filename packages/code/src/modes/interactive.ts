@@ -9,6 +9,8 @@ import { newSession } from "../core/new-session.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import type { Stores } from "../core/stores.ts";
+import { instructionStretches } from "../instructions/index.ts";
+import { contextLines } from "../render/context-lines.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { printableLine } from "../render/printable.ts";
@@ -16,6 +18,7 @@ import { projectRuleLines } from "../render/project-rule-lines.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import { leftOutLine, trustLines } from "../render/trust-lines.ts";
+import { serversOfRuns } from "../servers/servers-of-runs.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { type ProjectTrust, trustItems } from "../trust/project-trust.ts";
 import { openTrustedProject } from "../trust/trusted-project.ts";
@@ -54,7 +57,21 @@ export async function converse(
     leftOut.set(item.path, item);
     tellLeftOut(item);
   });
-  const runner = createCodingRunner({ stores, models, launch, policy, projectRules, project, approvalWaitMs: APPROVAL_WAIT_MS });
+  const problems: string[] = [];
+  await using servers = await serversOfRuns({
+    launch,
+    policy,
+    home: stores.home,
+    trust,
+    environment,
+    startupWaitMs: 0,
+    onLeftOut: (item) => void leftOut.set(item.path, item),
+    onProblem: (message) => void problems.push(message),
+  });
+  servers.start();
+  const { toolSources } = servers;
+  const approvalWaitMs = APPROVAL_WAIT_MS;
+  const runner = createCodingRunner({ stores, models, launch, policy, projectRules, project, toolSources, approvalWaitMs });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
@@ -69,6 +86,7 @@ export async function converse(
   ]);
   tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);
   for (const item of leftOut.values()) tellLeftOut(item);
+  for (const problem of problems) screen.block([style.yellow(`! ${printableLine(problem)}`)]);
   if (known !== undefined) {
     const { messages } = await runner.sessions.get(known);
     screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
@@ -115,6 +133,10 @@ export async function converse(
       return listed.slice(0, 10).flatMap((one) => sessionLines(one, { style, columns: screen.columns, now: host.now() }));
     }
     if (session === undefined) return ["nothing yet: this session begins with your first message"];
+    if (topic === "context") {
+      const xray = await runner.xray(session, { request: "last", systemFiles: instructionStretches });
+      return contextLines(xray, { style, columns: screen.columns });
+    }
     const { metadata } = await runner.sessions.get(session);
     return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
   }
@@ -124,7 +146,10 @@ export async function converse(
     if (items.length === 0) return ["Nothing that this project brings is left out."];
     await trustItems(stores.home, trust.project, items, host.now());
     leftOut.clear();
-    return [...trustLines(items, { style }), "Trusted as shown: instructions from your next message on, hooks from the next start."];
+    return [
+      ...trustLines(items, { style }),
+      "Trusted as shown: instructions from your next message on, hooks and servers from the next start.",
+    ];
   }
 
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.

@@ -9,8 +9,8 @@ export interface OpenQuestions {
   collect(run: Run<unknown>): Promise<void>;
   /** Questions come up after what led to them was shown, and go away when they are decided elsewhere. */
   following(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
-  /** Here somebody decided about a call. */
-  decided(callId: string): void;
+  /** Here somebody decided it. */
+  decided(question: PendingApproval): void;
   /** That decision was refused: the question is still open. */
   reopen(question: PendingApproval): void;
   clear(): void;
@@ -24,6 +24,8 @@ export function createOpenQuestions(changed: () => void): OpenQuestions {
   let questions: readonly PendingApproval[] = [];
   /** How many decisions of this process about a call the log has not confirmed yet: a call may be asked about again. */
   const unconfirmed = new Map<string, number>();
+  /** A call may ask several things at once: which of them was decided, the log says by the nonce. */
+  const tokens = new Map<string, string>();
   /** Tokens of questions whose event was shown. */
   const announced = new Set<string>();
 
@@ -33,8 +35,9 @@ export function createOpenQuestions(changed: () => void): OpenQuestions {
     changed();
   }
 
-  function forget(callId: string): void {
-    questions = questions.filter(({ request }) => request.callId !== callId);
+  /** @param token of one of several questions of a call; default: all of them */
+  function forget(callId: string, token?: string): void {
+    questions = questions.filter(({ request }) => (token === undefined ? request.callId !== callId : request.token !== token));
     changed();
   }
 
@@ -52,15 +55,19 @@ export function createOpenQuestions(changed: () => void): OpenQuestions {
         if (event.type === "approval-decision") {
           const here = unconfirmed.get(event.callId) ?? 0;
           if (here > 0) unconfirmed.set(event.callId, here - 1);
-          else forget(event.callId);
+          else forget(event.callId, tokens.get(event.nonce));
         }
+        // What it asked and nobody answered is withdrawn.
+        if (event.type === "tool-result") forget(event.callId);
         yield event;
-        if (event.type === "approval-request") announce(event.token);
+        if (event.type !== "approval-request") continue;
+        tokens.set(event.nonce, event.token);
+        announce(event.token);
       }
     },
-    decided(callId) {
+    decided({ request: { callId, token } }) {
       unconfirmed.set(callId, (unconfirmed.get(callId) ?? 0) + 1);
-      forget(callId);
+      forget(callId, token);
     },
     reopen(question) {
       const { callId } = question.request;
@@ -72,6 +79,7 @@ export function createOpenQuestions(changed: () => void): OpenQuestions {
       questions = [];
       unconfirmed.clear();
       announced.clear();
+      tokens.clear();
       changed();
     },
   };

@@ -4,28 +4,10 @@ import { UsageError } from "../options/usage-error.ts";
 import { alwaysLines } from "../render/always-lines.ts";
 import { printableLine } from "../render/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
-import type { Screen } from "../render/screen.ts";
-import type { Style } from "../render/style.ts";
+import { createAskedDialog } from "./asked-dialog.ts";
 import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
-import type { TerminalInput } from "./terminal-input.ts";
-
-/** How long what *always* allows holds: for this session, or for all later ones in this folder as well. */
-export type AlwaysHolds = "session" | "project";
-
-export interface QuestionDialogOptions {
-  readonly screen: Screen;
-  readonly style: Style;
-  readonly input: Pick<TerminalInput, "question" | "answer">;
-  decide(decision: Decision, holds: AlwaysHolds): void;
-}
-
-/** One question to a person, from showing it to its decision. */
-export interface QuestionDialog {
-  open(): void;
-  answer(line: string): void;
-  /** Leaves whatever is being edited. @returns whether there was such; else the question itself is on the screen */
-  back(): boolean;
-}
+import type { Style } from "../render/style.ts";
+import type { AlwaysHolds, QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 
 type Step =
   | { readonly at: "question" | "edit" }
@@ -41,6 +23,8 @@ const HOLDS: { readonly [H in AlwaysHolds]: string } = {
 };
 
 export function createQuestionDialog(request: ApprovalRequest, { screen, style, input, decide }: QuestionDialogOptions): QuestionDialog {
+  const { asked } = request;
+  if (asked !== undefined) return createAskedDialog({ ...request, asked }, { screen, style, input, decide });
   const choices = request.always ?? [];
   let step: Step = { at: "question" };
 

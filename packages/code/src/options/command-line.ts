@@ -1,4 +1,5 @@
-import type { Decision, PermissionMode, PermissionRule, Usd } from "@keelson/protocol";
+import type { Decision, JsonObject, PermissionMode, PermissionRule, RunStatus, Usd } from "@keelson/protocol";
+import type { Since } from "./parse-since.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
 
@@ -17,6 +18,10 @@ export interface AgentOptions {
   readonly policy?: string;
   /** Commands run in a sandbox. */
   readonly sandbox?: boolean;
+  /** `false`: without servers of the Model Context Protocol. */
+  readonly mcp?: false;
+  /** Path of a file with servers, beside those of the person and the project; absolute where it is recorded. */
+  readonly mcpConfig?: string;
   readonly maxTurns?: number;
   readonly maxCost?: Usd;
   readonly timeoutMs?: number;
@@ -56,13 +61,45 @@ export interface ApproveCommand {
 }
 
 export type SessionsAction =
-  | { readonly type: "list"; readonly all: boolean }
+  | ListAction
+  | { readonly type: "search"; readonly text: string; readonly session?: string; readonly limit?: number }
   | { readonly type: "show"; readonly id: string }
-  | { readonly type: "fork"; readonly id: string; readonly name?: string; readonly turn?: number }
+  | { readonly type: "fork"; readonly id: string; readonly name?: string; readonly turn?: number; readonly seq?: number }
   | { readonly type: "rewind"; readonly id: string; readonly turn: number }
   | { readonly type: "rename"; readonly id: string; readonly name: string }
   | { readonly type: "tag"; readonly id: string; readonly tags: readonly string[] }
-  | { readonly type: "delete"; readonly id: string };
+  | { readonly type: "delete"; readonly id: string }
+  | { readonly type: "rehearse"; readonly session?: string }
+  | SessionFilesAction;
+
+/** Those that all of it fits. */
+export interface ListAction {
+  readonly type: "list";
+  /** Of every folder. */
+  readonly all: boolean;
+  readonly agent?: string;
+  readonly tag?: string;
+  readonly state?: RunStatus;
+  readonly since?: Since;
+}
+
+/** What is done with whole sessions, and with the files that they are exported to. */
+export type SessionFilesAction =
+  | { readonly type: "export"; readonly id: string; readonly file: string }
+  | { readonly type: "import"; readonly file: string; readonly as?: string }
+  | { readonly type: "check"; readonly session?: string }
+  | { readonly type: "repair"; readonly id: string }
+  | PruneAction;
+
+export interface PruneAction {
+  readonly type: "prune";
+  readonly maxAgeMs?: number;
+  readonly maxBytes?: number;
+  readonly sealAfterMs?: number;
+  /** A folder. */
+  readonly archive?: string;
+  readonly dryRun: boolean;
+}
 
 export interface SessionsCommand {
   readonly type: "sessions";
@@ -94,6 +131,44 @@ export interface TrustCommand {
   readonly cwd?: string;
 }
 
+export type McpAction =
+  | { readonly type: "list" }
+  | McpAddAction
+  | { readonly type: "remove"; readonly name: string; readonly scope?: ServerFile }
+  | { readonly type: "test"; readonly name: string }
+  | { readonly type: "login" | "logout"; readonly name: string };
+
+/** A file that servers are kept in: the person's own, or the project's. */
+export type ServerFile = "user" | "project";
+
+export interface McpAddAction {
+  readonly type: "add";
+  readonly name: string;
+  readonly scope: ServerFile;
+  /** As it stands in the file. */
+  readonly entry: JsonObject;
+}
+
+/** `keelson mcp list|add|remove|test|login|logout`: the servers that the agent uses. */
+export interface McpCommand {
+  readonly type: "mcp";
+  readonly action: McpAction;
+  readonly json: boolean;
+  readonly trust: boolean;
+  readonly cwd?: string;
+  readonly agent: AgentOptions;
+}
+
+/** `keelson mcp serve`: the agent for clients of the Model Context Protocol. */
+export interface McpServeCommand {
+  readonly type: "mcp-serve";
+  /** Over HTTP on this port. Absent: one client over standard input and output. */
+  readonly port?: number;
+  readonly trust: boolean;
+  readonly cwd?: string;
+  readonly agent: AgentOptions;
+}
+
 export interface DoctorCommand {
   readonly type: "doctor";
   readonly json: boolean;
@@ -122,5 +197,7 @@ export type CommandLine =
   | PermissionsCommand
   | TrustCommand
   | SandboxCommand
+  | McpCommand
+  | McpServeCommand
   | DoctorCommand
   | PrintText;

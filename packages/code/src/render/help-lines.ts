@@ -4,6 +4,7 @@ import { wrapped } from "./wrapped.ts";
 const COMMANDS: readonly (readonly [string, string])[] = [
   ["/model [provider/id]", "show or change the model"],
   ["/cost", "what this session took"],
+  ["/context", "what fills the last request, and what that cost"],
   ["/sessions", "the sessions of this folder"],
   ["/permissions", "what always runs unasked in this project"],
   ["/trust", "use what this project brings and was left out"],

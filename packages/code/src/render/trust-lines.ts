@@ -5,6 +5,7 @@ import type { Style } from "./style.ts";
 const KINDS: { readonly [K in ProjectItem["kind"]]: string } = {
   instructions: "instructions to the agent",
   hooks: "commands that would run",
+  server: "an MCP server",
 };
 const SHOWN_LINES = 12;
 

@@ -1,14 +1,14 @@
 import { relative, sep } from "node:path";
 import { createDiskVfs } from "keelson/environment";
 import { findAgentsMd, type InstructionFile, readInstructionFile } from "../instructions/index.ts";
-import type { ProjectItem } from "./project-item.ts";
+import type { ProjectItem, ProjectLook } from "./project-item.ts";
 
 // More than any repository has; what is beyond is not trusted.
 const MAX_FILES = 1_000;
 const MAX_SHOWN_BYTES = 64 * 1024;
 
 /** All `AGENTS.md` files of a project but those that git ignores; with `cwd` those that hold there from the start. */
-export async function instructionItems(project: string, cwd?: string): Promise<readonly ProjectItem[]> {
+export async function instructionItems(project: string, { cwd }: Pick<ProjectLook, "cwd">): Promise<readonly ProjectItem[]> {
   const files = cwd === undefined ? await findAll(project) : await findAgentsMd({ cwd });
   return files.map((file) => instructionItem(project, file)).filter((item) => item !== undefined);
 }

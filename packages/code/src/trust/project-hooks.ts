@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { join } from "node:path";
 import { AgentError, type Executor } from "@keelson/protocol";
 import { type HookRegistry, hooksFromJson } from "keelson/agent";
 import { readInstructionFile } from "../instructions/index.ts";
+import { namedFiles } from "./named-files.ts";
 import type { ProjectItem } from "./project-item.ts";
 import type { ProjectTrust } from "./project-trust.ts";
 
@@ -72,7 +71,10 @@ async function readProjectHooks(project: string): Promise<ProjectHooks | undefin
   // A file that can't be used stops nobody who doesn't trust it.
   if (note !== undefined) return { item: itemOf(note, [note]), text, problem: note };
   const commands = commandsOf(text);
-  const scripts = await namedFiles(project, commands);
+  const scripts = await namedFiles(
+    project,
+    commands.map(({ line }) => line),
+  );
   const shows = [
     ...(commands.length === 0 ? text.split("\n") : commands.map(({ when, line }) => `${when}: ${line}`)),
     ...scripts.map(([path]) => `runs ${path}`),
@@ -108,28 +110,6 @@ function commandsOf(text: string): readonly ShownCommand[] {
       });
     }),
   );
-}
-
-/** The files of the project that command lines name, each with its digest: whoever changes such a script changes the hook. */
-async function namedFiles(
-  project: string,
-  commands: readonly ShownCommand[],
-): Promise<readonly (readonly [path: string, digest: string])[]> {
-  const words = new Set(commands.flatMap(({ line }) => line.split(/[\s"'`;|&()<>=]+/).filter((word) => word !== "")));
-  const found = new Map<string, string>();
-  for (const word of words) {
-    const path = resolve(project, word);
-    const real = await realpath(path).catch(() => undefined);
-    if (real === undefined || !real.startsWith(project + sep) || !(await stat(real)).isFile()) continue;
-    found.set(relative(project, path).split(sep).join("/"), await digestOf(real));
-  }
-  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1));
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
-  return hash.digest("hex");
 }
 
 function fieldsOf(value: unknown): { readonly [name: string]: unknown } {

@@ -140,6 +140,10 @@ async function openScene(): Promise<Scene> {
         const shown = await workspace.keelson("sessions", "show", session, "--json");
         if (shown.code !== 0 || !shown.stdout.includes(session)) throw new Error(`${session} was not shown: ${shown.stderr}`);
         findings.push(...findingsIn(`sessions show ${session}`, shown.stdout + shown.stderr, canaries));
+        const exported = await workspace.keelson("sessions", "export", session, "-");
+        if (exported.code !== 0 || !exported.stdout.includes('"type":"end"'))
+          throw new Error(`${session} was not exported: ${exported.stderr}`);
+        findings.push(...findingsIn(`sessions export ${session}`, exported.stdout + exported.stderr, canaries));
       }
       // What a model is told goes to its vendor.
       for (const { body } of workspace.server.requests)
@@ -176,6 +180,8 @@ describe("secrets that are used at the edge", () => {
     const findings = [...(await scene.run("end-run-1", "end", "leak")), ...(await scene.scanAll(["end-run-1"]))];
     expect(findings).toEqual(expect.arrayContaining([expect.objectContaining({ place: "stdout", name: "variable" })]));
     expect(findings.map(({ place }) => place).join("\n")).toMatch(/sqlite|\.db/);
-    expect(findings.map(({ place }) => place)).toEqual(expect.arrayContaining(["request to the model", "sessions show end-run-1"]));
+    expect(findings.map(({ place }) => place)).toEqual(
+      expect.arrayContaining(["request to the model", "sessions show end-run-1", "sessions export end-run-1"]),
+    );
   }, 60_000);
 });

@@ -1,0 +1,121 @@
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { AgentError, type SessionId, sessionLog } from "@keelson/protocol";
+import { foldSession, modelSetSince } from "keelson/session";
+import { homePolicy } from "../core/agent-permissions.ts";
+import type { CommandHost } from "../core/command-host.ts";
+import { type Launch, launchFromMetadata, mergedOptions } from "../core/launch.ts";
+import { sessionNamed } from "../core/listed-session.ts";
+import { accessVariable, type ModelAccess, VENDORS } from "../core/model-access.ts";
+import { newestSession } from "../core/session-folder.ts";
+import type { Stores } from "../core/stores.ts";
+import type { AgentOptions, RunCommand } from "../options/command-line.ts";
+import { UsageError } from "../options/usage-error.ts";
+
+export interface FoundSession {
+  readonly id: SessionId;
+  /** It has a run that is suspended or was interrupted. */
+  readonly open: boolean;
+  readonly model: string | undefined;
+  /** What somebody changed it to since its last run was started. */
+  readonly setModel: string | undefined;
+  readonly launch: ReturnType<typeof launchFromMetadata>;
+}
+
+/** The session that a command goes on with, where it goes on with one. */
+export async function findSession(
+  { session, fork, cwd }: Pick<RunCommand, "session" | "fork" | "cwd">,
+  stores: Stores,
+  host: CommandHost,
+): Promise<FoundSession | undefined> {
+  if (session.type === "new" || session.type === "choose") return undefined;
+  const folder = await workingFolder(host.cwd, cwd);
+  const id =
+    session.type === "named" ? ((await sessionNamed(stores.log, session.id)) as SessionId) : await newestSession(stores.log, folder);
+  if (id === undefined) throw noSession(folder);
+  if ((await stores.log.head(sessionLog(id))) === 0)
+    throw new AgentError({
+      kind: "session",
+      session: id,
+      message: `There is no session "${id}". Run keelson sessions list --all to see which there are.`,
+    });
+  const state = await foldSession(stores.log, stores.blobs, id);
+  const { run } = state;
+  const known = { model: run?.model, setModel: await modelSetSince(stores.log, state), launch: launchFromMetadata(run?.metadata) };
+  return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
+}
+
+/**
+ * A run that goes on is the run it was: its folder, permissions and limits are part of its log.
+ * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
+ */
+export async function planLaunch(
+  command: Pick<RunCommand, "agent" | "cwd">,
+  found: FoundSession | undefined,
+  access: ModelAccess,
+  { home }: Stores,
+  host: CommandHost,
+): Promise<Launch> {
+  const recorded = found?.launch?.agent ?? { rules: [] };
+  const last = found?.setModel ?? recorded.model;
+  const inherited: AgentOptions = { ...(found?.open ? recorded : { rules: [] }), ...(last !== undefined && { model: last }) };
+  const given = found?.open ? command.agent : await confinementOf(command.agent, home, host);
+  const options = mergedOptions(inherited, given);
+  const model = options.model ?? found?.model ?? (await access.defaultModel());
+  if (model === undefined) throw noModel(access);
+  // Found out now, as a usage error, rather than in the middle of a run.
+  for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
+  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host.cwd, command.cwd);
+  return { cwd, agent: { ...options, model } };
+}
+
+/** What a person set for every run holds where the command says nothing of it. */
+export async function confinementOf(
+  agent: AgentOptions,
+  home: Stores["home"],
+  { cwd, environment }: Pick<CommandHost, "cwd" | "environment">,
+): Promise<AgentOptions> {
+  const policy = agent.policy === undefined ? await homePolicy(home) : resolve(cwd, agent.policy);
+  const mcpConfig = agent.mcpConfig === undefined ? undefined : await serversAt(resolve(cwd, agent.mcpConfig));
+  const sandbox = agent.sandbox ?? ![undefined, "", "0", "false"].includes(environment["KEELSON_SANDBOX"]);
+  return { ...agent, ...(policy !== undefined && { policy }), ...(sandbox && { sandbox }), ...(mcpConfig !== undefined && { mcpConfig }) };
+}
+
+async function serversAt(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) throw new UsageError(`${path} is no file`, "Give --mcp-config the path of a JSON file with MCP servers.");
+  return path;
+}
+
+function checkModel({ models }: ModelAccess, reference: string): void {
+  try {
+    models.resolve(reference);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), keyHint());
+  }
+}
+
+function noModel({ models }: ModelAccess): UsageError {
+  const there = Object.keys(models.providers);
+  return there.length === 0
+    ? new UsageError("there is no key for a model", keyHint())
+    : new UsageError("no model was named", `Add --model ${there[0]}/<id>. For one that is taken without being named: ${keyHint()}`);
+}
+
+function keyHint(): string {
+  return `Set ${VENDORS.map(accessVariable).join(" or ")} (and --model provider/id for another model than the default). keelson doctor says what is there.`;
+}
+
+export async function workingFolder(from: string, given: string | undefined): Promise<string> {
+  const folder = resolve(from, given ?? ".");
+  const found = await stat(folder).catch(() => undefined);
+  if (!found?.isDirectory()) throw new UsageError(`${folder} is no folder`, "Give -C a folder that exists.");
+  return realpath(folder);
+}
+
+export function noSession(folder: string): UsageError {
+  return new UsageError(
+    `there is no session of ${folder} to go on with`,
+    "keelson sessions list --all shows the sessions of every folder.",
+  );
+}

@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import type { McpServerConfig } from "@keelson/protocol";
+import type { FoundServer } from "../servers/find-servers.ts";
+import { serverFindings } from "./server-findings.ts";
+
+const found = (name: string, config: McpServerConfig, more: Partial<FoundServer> = {}): FoundServer => ({
+  name,
+  config,
+  scope: "user",
+  file: "/home/mcp.json",
+  state: "usable",
+  ...more,
+});
+const place = { environment: { PATH: "/usr/bin:/bin", TOKEN: "sk-secret" }, command: "keelson", folder: "/" };
+
+it("tells which servers could be started, and shows no secret", async () => {
+  const servers = [
+    found("shell", { type: "stdio", command: "sh", args: ["-c", "x"], env: { TOKEN: "${TOKEN}" } }),
+    found("gone", { type: "stdio", command: "no-such-program" }),
+    found("unset", { type: "http", url: "https://me:sk-secret@example.com/mcp?key=sk-secret", headers: { a: "${MISSING}" } }),
+    found("off", { type: "http", url: "https://example.com" }, { state: "disabled" }),
+    found("off", { type: "http", url: "https://example.com" }, { state: "shadowed" }),
+    found(
+      "theirs",
+      { type: "stdio", command: "sh" },
+      { scope: "project", state: "untrusted", item: { kind: "server", path: ".mcp.json#theirs", digest: "0", shows: [] } },
+    ),
+  ];
+  const problems = [
+    { file: "/f", message: "/f is no JSON", isLeftOut: true },
+    { file: "/f", message: "/f has a field", isLeftOut: false },
+  ];
+  const findings = await serverFindings({ servers, problems }, place);
+  expect(JSON.stringify(findings)).not.toContain("sk-secret");
+  expect(findings).toEqual([
+    { what: "MCP shell", state: "ok", detail: "stdio, sh -c x, of your mcp.json; keelson mcp test shell tries it" },
+    { what: "MCP gone", state: "broken", detail: "stdio, no-such-program, of your mcp.json; there is no program no-such-program" },
+    {
+      what: "MCP unset",
+      state: "broken",
+      detail: expect.stringMatching(/^http, https:\/\/example\.com\/mcp\?…, of your mcp\.json; .*MISSING, which is not set/) as string,
+    },
+    { what: "MCP off", state: "ok", detail: "http, https://example.com, of your mcp.json; disabled" },
+    {
+      what: "MCP theirs",
+      state: "missing",
+      detail: "stdio, sh, of .mcp.json of this project; nobody trusts it as it is: keelson trust accept .mcp.json#theirs",
+    },
+    { what: "MCP", state: "broken", detail: "/f is no JSON" },
+    { what: "MCP", state: "missing", detail: "/f has a field" },
+  ]);
+});

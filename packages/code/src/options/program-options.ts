@@ -1,0 +1,64 @@
+import { type Command, Option } from "commander";
+import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode, type PermissionRule, type Usd } from "@keelson/protocol";
+import { type OnApproval, OUTPUT_FORMATS, type OutputFormat } from "./command-line.ts";
+import { amount, modelName, positiveInteger } from "./option-values.ts";
+import { parseDuration } from "./parse-duration.ts";
+import { parseRule } from "./parse-rule.ts";
+
+/** What Commander reads of the options that `keelson` has beside its commands; rules go into the list that `addProgramOptions` was given. */
+export interface ProgramOptions {
+  readonly print?: true;
+  readonly model?: string;
+  readonly fallbackModel?: string;
+  readonly outputFormat?: OutputFormat;
+  readonly permissionMode?: PermissionMode;
+  readonly policy?: string;
+  readonly sandbox?: true;
+  readonly mcp: boolean;
+  readonly mcpConfig?: string;
+  readonly onApproval: OnApproval;
+  readonly maxTurns?: number;
+  readonly maxBudgetUsd?: Usd;
+  readonly timeout?: number;
+  readonly continue?: true;
+  readonly resume?: string | true;
+  readonly fork?: true;
+  readonly trust?: true;
+  readonly cwd?: string;
+}
+
+/** The task and the options of `keelson` without a command. Each rule is put into `rules` as it is read. */
+export function addProgramOptions(program: Command, rules: PermissionRule[]): void {
+  program
+    .argument("[task...]", "what to do; also read from standard input")
+    .option("-p, --print", "print the response and exit (also when there is no terminal)")
+    .option("--model <provider/id>", "model to use", modelName)
+    .option("--fallback-model <provider/id>", "model to go on with when the first one keeps failing", modelName)
+    .addOption(new Option("--output-format <format>", "what --print writes to standard output").choices(OUTPUT_FORMATS))
+    .addOption(new Option("--permission-mode <mode>", "what may run without asking").choices(PERMISSION_MODES))
+    .addOption(ruleOption("allow", "let calls run that match, as in 'bash(npm test*)' (repeatable)", rules))
+    .addOption(ruleOption("deny", "refuse calls that match (repeatable)", rules))
+    .addOption(ruleOption("ask", "ask before calls that match (repeatable)", rules))
+    .option(
+      "--policy <file>",
+      "JSON that says what tools and commands may do and touch (default: policy.json in the home folder of Keelson)",
+    )
+    .option("--sandbox", "run the agent's commands in a sandbox of the policy, without questions about what stays inside")
+    .addOption(
+      new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"),
+    )
+    .option("--max-turns <n>", "end after so many turns", (text) => positiveInteger(text, "--max-turns"))
+    .option("--max-budget-usd <amount>", "end before more than this is spent", (text) => amount(text, "--max-budget-usd"))
+    .option("--timeout <duration>", "end after this time: 90s, 10m, 1h", (text) => parseDuration(text, "--timeout"))
+    .option("-c, --continue", "go on with the newest session of this folder")
+    .option("-r, --resume [session]", "go on with a session: its id or the beginning of it; alone, choose one of this folder")
+    .option("--fork", "with -c or -r: leave that session as it is and go on in a copy")
+    .option("--trust", "use the project's instructions, hooks and MCP servers without asking, in this run")
+    .option("--mcp-config <file>", "JSON with MCP servers to use beside your own and the project's")
+    .option("--no-mcp", "use no MCP servers")
+    .option("-C, --cwd <folder>", "work in this folder");
+}
+
+function ruleOption(behavior: PermissionBehavior, description: string, rules: PermissionRule[]): Option {
+  return new Option(`--${behavior} <rule>`, description).argParser((text) => void rules.push(parseRule(text, behavior)));
+}
