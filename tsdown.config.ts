@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { defineConfig } from "tsdown";
 import { bundledWasm } from "./tools/bundled-wasm.ts";
 import { entriesOf, publishedPackages } from "./tools/package-entries.ts";
+import { startChunks } from "./tools/start-chunks.ts";
 import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
 
 /** Bundled into chunks of their own that load on first use, so that `keelson` installs three packages and imports none of these. */
@@ -15,6 +16,9 @@ const bundled = [
   "croner",
   "web-tree-sitter",
 ];
+
+/** Entries of `keelson` that load nearly all of its main entry. */
+const loadingTheLoop = ["agent/index.ts", "testing/index.ts", "testing/contracts.ts", "testing/engines.ts"];
 
 export default defineConfig(
   publishedPackages().map((published) => {
@@ -33,7 +37,11 @@ export default defineConfig(
       dts: { sourcemap: true },
       deps: { neverBundle: Object.keys(manifest.dependencies ?? {}), onlyBundle: bundled },
       // Documentation stands in the types; in the code it would be a fifth of what every import reads.
-      outputOptions: { chunkFileNames: "chunks/[name]-[hash].js", comments: { jsdoc: false } },
+      outputOptions: {
+        chunkFileNames: "chunks/[name]-[hash].js",
+        comments: { jsdoc: false },
+        codeSplitting: startChunks(join(import.meta.dirname, folder, "src"), "index.ts", loadingTheLoop),
+      },
       plugins: [thirdPartyLicenses(), bundledWasm()],
       // How long plug-ins took is a warning by default, which would fail a build on a busy machine.
       // The loader of web-tree-sitter holds an `eval` for modules with JavaScript in them; its own and the grammar have none.

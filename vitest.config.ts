@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 // Sources are tested as they are: workspace packages resolve through their `source` condition.
 export default defineConfig({
   resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source", "node", "import", "default"] } },
+  ssr: { resolve: { conditions: ["source", "node"] } },
   test: {
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
@@ -13,6 +13,7 @@ export default defineConfig({
     // For machines that are slow or busy. What hangs, hangs for longer than this. In the soak laws draw many more cases.
     testTimeout: process.env["KEELSON_TIER"] === "soak" ? 120_000 : 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 15_000 } },
     coverage: {
       provider: "v8",
       include: ["packages/*/src/**/*.ts"],

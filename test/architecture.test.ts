@@ -19,7 +19,7 @@ const folders = readdirSync(source, { withFileTypes: true }).flatMap((entry) => 
 const SIX: { readonly [layer: string]: readonly string[] } = {
   "0 protocol": [],
   "1 operators": ["json", "transport", "schema", "platform", "middleware", "providers", "tools", "context", "session", "agent"],
-  "2 orchestration": ["orchestration"],
+  "2 orchestration": ["orchestration", "memory"],
   "3 state": ["state"],
   "4 environment": ["environment"],
   "5 cross-cutting": ["security", "telemetry", "mcp", "testing"],
@@ -103,5 +103,42 @@ describe("implementations", () => {
   it("that bring a technology of their own are packages named after it [LA-12]", () => {
     const adapters = Object.keys(layers.packages).filter((name) => !["protocol", "runtime", "code", "inspector"].includes(name));
     expect(adapters.sort()).toEqual(["postgres", "restate"]);
+  });
+});
+
+/** What the packages and features of the checklist's map are here: a subpath, and what of it does their work. */
+const PACKAGE_MAP: { readonly [name: string]: readonly [subpath: string, ...values: string[]] } = {
+  "layer0": ["@keelson/protocol", "textMessage", "addUsd"],
+  "turn": ["keelson/providers", "createModelRegistry"],
+  "provider-anthropic": ["keelson/providers/anthropic", "createAnthropicProvider"],
+  "provider-openai": ["keelson/providers/openai-chat", "createOpenAiChatProvider"],
+  "provider-ollama": ["keelson/providers/ollama", "createOllamaProvider"],
+  "provider-codex": ["keelson/providers/openai-responses", "createOpenAiResponsesProvider"],
+  "tool": ["keelson/tools", "createToolRegistry", "toolToOperator"],
+  "tool-macro": ["keelson/tools", "defineTool"],
+  "context": ["keelson/context", "Context"],
+  "context-engine": ["keelson/agent", "reactLoop"],
+  "mcp": ["keelson/mcp", "createMcpManager", "createMcpServer"],
+  "op-single-shot": ["keelson/context", "createSingleShotOperator"],
+  "turn-kit": ["keelson/tools", "planBatches", "executeLeaf"],
+  "orch-local": ["keelson/orchestration", "createLocalOrchestrator"],
+  "orch-kit": ["keelson/orchestration", "fanOut", "chain"],
+  "effects-core": ["keelson/orchestration", "createEffectExecutor"],
+  "effects-local": ["keelson/orchestration", "createLocalEffectExecutor"],
+  "state-memory": ["keelson/state", "createMemoryStore"],
+  "state-fs": ["keelson/state", "createFsStore"],
+  "env-local": ["keelson/environment", "createProcessEnvironment"],
+  "secret": ["keelson/secrets", "createSecretResolver"],
+  "secret-vault": ["keelson/secrets", "createVaultSecrets"],
+  "crypto": ["keelson/secrets", "createSigner", "createSealer"],
+  "auth": ["keelson/secrets", "createClientCredentials", "createAuthorizationCodeCredentials"],
+  "hook-security": ["keelson/security", "createRedactor", "createExfiltrationGuard"],
+  "umbrella": ["keelson", "createAgent", "createRunner"],
+};
+
+describe("the package map", () => {
+  it.each(Object.entries(PACKAGE_MAP))("has a subpath for %s [LA-15, LA-16]", async (_, [subpath, ...values]) => {
+    const found = (await import(subpath)) as { readonly [name: string]: unknown };
+    for (const value of values) expect(found[value], `${subpath} exports ${value}`).toBeTypeOf("function");
   });
 });

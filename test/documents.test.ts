@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
 const guides = readdirSync(new URL("../docs/guides", import.meta.url)).filter((name) => name.endsWith(".md"));
-const documents = ["README.md", "docs/durability.md", "packages/restate/README.md", ...guides.map((name) => `docs/guides/${name}`)];
+const documents = [
+  "README.md",
+  "docs/durability.md",
+  "packages/postgres/README.md",
+  "packages/restate/README.md",
+  ...guides.map((name) => `docs/guides/${name}`),
+];
 
 describe("documents", () => {
   it.each(documents)("%s shows code as it stands in the examples that are run", (document) => {

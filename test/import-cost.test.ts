@@ -41,6 +41,12 @@ describe("importing", () => {
     expect(builtins).not.toEqual(expect.arrayContaining([expect.stringMatching(/^node:(sqlite|child_process|readline|test)$/)]));
   });
 
+  it("keelson/mcp loads no library and starts no program: the SDK waits for the first server", async () => {
+    const { libraries, builtins } = await loadedBy("keelson/mcp");
+    expect(libraries).toEqual([]);
+    expect(builtins).not.toContain("node:child_process");
+  });
+
   it("keelson loads nothing that is made for tests", async () => {
     const { sources } = await loadedBy("keelson");
     expect(sources.filter((url) => /\/src\/testing\/|\.test\.ts$/.test(url))).toEqual([]);

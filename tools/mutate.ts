@@ -22,11 +22,12 @@ const test = "packages/runtime/test";
 /** Of the tests in which runs die, those that start no process. */
 const dying = `${test}/crash/{resuming,unknown-writes,definition-drift,losing-the-lease,hooks,structured-output}.test.ts`;
 const gates = [
-  `${agent}/loop/{ask-approval,pass-gates,loop-guard,entrance-gates,tool-call-limit-gate}.ts`,
+  `${agent}/features/questions/*.ts`,
+  `${agent}/loop/{pass-gates,loop-guard,entrance-gates,tool-call-limit-gate}.ts`,
   `${agent}/features/*/*-gate.ts`,
   `${agent}/turn/{call-key,pending-call}.ts`,
 ];
-const toolCallLedger = `${agent}/loop/tool-call-ledger.ts`;
+const toolCallLedger = `${agent}/loop/{tool-call-ledger,resolve-unknown}.ts`;
 const parts: Readonly<Record<string, Part>> = {
   "gates": { mutate: gates, tests: [`${test}/agent/*.test.ts`, `${agent}/{loop,features}/**/*.test.ts`, dying] },
   "tool-call-ledger": { mutate: [toolCallLedger], tests: [`${test}/agent/{tools,approvals,hooks}.test.ts`, dying] },

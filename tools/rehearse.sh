@@ -12,7 +12,7 @@ folder=$(mktemp -d)
 # Programs of the workspace must not leak into the rehearsal.
 PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -v '/node_modules/.bin$' | paste -sd:)
 export PATH npm_config_cache=$folder/cache
-unset KEELSON_SEED KEELSON_TIER KEELSON_REQUIRE_SHARED KEELSON_REQUIRE_RESTATE
+unset KEELSON_SEED KEELSON_TIER KEELSON_REQUIRE_SHARED KEELSON_REQUIRE_RESTATE KEELSON_REQUIRE_POSTGRES KEELSON_REQUIRE_MCP_PEERS
 echo "rehearsal of $(git -C "$source_repository" rev-parse --short HEAD) in $folder, Node $(node -v), npm $(npm -v)"
 
 failed=0

@@ -1,6 +1,6 @@
-// The tests of all packages in one of three tiers (`--tier test|ci|soak`); other arguments go to vitest.
-// The report of a whole run is kept in results/tests.json, where the checklist reads it; that of chosen files or of another tier stands beside it.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// The tests of all packages in one of three tiers (`--tier test|ci|soak`, or KEELSON_TIER); other arguments go to vitest.
+// The report of a whole run is kept in results/tests.json, where the checklist reads it; that of chosen files or of a soak stands beside it.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,7 +8,7 @@ import { root, runCommand } from "./run-command.ts";
 import { readTestReport } from "./test-report.ts";
 
 const { values, positionals, tokens } = parseArgs({
-  options: { tier: { type: "string", default: "test" } },
+  options: { tier: { type: "string", default: process.env["KEELSON_TIER"] ?? "test" } },
   allowPositionals: true,
   strict: false,
   tokens: true,
@@ -21,14 +21,25 @@ const isWhole = positionals.length === 0 && forwarded.length === 0;
 const seed = process.env["KEELSON_SEED"] ?? String(tier === "test" ? "" : Math.floor(Date.now() / 1000) % 2 ** 31);
 
 mkdirSync(join(root, "results"), { recursive: true });
-const reportPath = join(root, "results", `tests${isWhole ? "" : "-part"}${tier === "test" ? "" : `-${tier}`}.json`);
+const reportPath = join(root, "results", `tests${isWhole ? "" : "-part"}${tier === "soak" ? "-soak" : ""}.json`);
 rmSync(reportPath, { force: true });
 
 // The soak runs everything, also what `npm ci` leaves out.
 if (tier === "soak" && isWhole) {
-  const installed = await runCommand(join(root, "packages", "restate", "server", "install.sh"), [], { inherit: true });
-  if (installed.code !== 0) throw new Error("The server of Restate, which the soak needs, could not be installed.");
-  process.env["KEELSON_REQUIRE_RESTATE"] = "1";
+  for (const server of ["restate", "postgres"]) {
+    const installed = await runCommand(join(root, "packages", server, "server", "install.sh"), [], { inherit: true });
+    if (installed.code !== 0) throw new Error(`The server of ${server}, which the soak needs, could not be installed.`);
+    process.env[`KEELSON_REQUIRE_${server.toUpperCase()}`] = "1";
+  }
+  const peers = await runCommand(join(root, "packages/runtime/test/mcp/peers/install.sh"), [], { inherit: true });
+  if (peers.code !== 0)
+    throw new Error("The clients and servers of others for the Model Context Protocol, which the soak needs, could not be installed.");
+  process.env["KEELSON_REQUIRE_MCP_PEERS"] = "1";
+  if (!existsSync("/usr/bin/chromium")) {
+    const browser = await runCommand("apt-get", ["-qq", "install", "-y", "--no-install-recommends", "chromium"], { inherit: true });
+    if (browser.code !== 0) throw new Error("Chromium, which the soak needs, could not be installed with apt-get: install it.");
+  }
+  process.env["KEELSON_REQUIRE_CHROMIUM"] = "1";
 }
 
 console.log(`tests: tier ${tier}${seed === "" ? "" : `, seed ${seed}`}`);

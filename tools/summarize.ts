@@ -5,18 +5,16 @@ import { root } from "./run-command.ts";
 import { readTestReport } from "./test-report.ts";
 
 let [passed, failed, skipped] = [0, 0, 0];
-for (const name of ["tests.json", "tests-part-ci.json"]) {
-  const path = join(root, "results", name);
-  if (!existsSync(path)) continue;
-  const report = readTestReport(path);
-  passed += report.passed;
-  failed += report.failed;
-  skipped += report.skipped;
+const reportPath = join(root, "results", "tests.json");
+if (existsSync(reportPath)) {
+  const report = readTestReport(reportPath);
+  ({ passed, failed, skipped } = report);
   for (const test of report.tests.filter(({ status }) => status !== "passed")) console.log(`${test.status}: ${test.file}: ${test.title}`);
 }
-const examples = join(root, "results", "examples.json");
-if (existsSync(examples)) {
-  const outcomes = JSON.parse(readFileSync(examples, "utf8")) as readonly { readonly code: number }[];
+for (const name of ["examples.json", "conformance-mcp.json"]) {
+  const path = join(root, "results", name);
+  if (!existsSync(path)) continue;
+  const outcomes = JSON.parse(readFileSync(path, "utf8")) as readonly { readonly code: number }[];
   passed += outcomes.filter(({ code }) => code === 0).length;
   failed += outcomes.filter(({ code }) => code !== 0).length;
 }

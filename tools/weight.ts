@@ -4,10 +4,11 @@ import { installStaged } from "./install-staged.ts";
 import { measureImport, weighInstall } from "./weigh-install.ts";
 
 const MAX_PACKAGES = 3;
-const MAX_BYTES = 5 * 2 ** 20;
-/** 2.7 to 3.0 on two cores; a schema library or a vendor SDK in the way of the import adds 1.5 and more. */
+/** Half of it is code, a quarter sources, to which declarations lead. */
+const MAX_BYTES = 6 * 2 ** 20;
+/** 2.8 on two cores, of six files; a schema library or a vendor SDK in the way of the import adds 1.5 and more. */
 const MAX_CPU_RATIO = 4;
-const MAX_PRIVATE_MIB = 11;
+const MAX_PRIVATE_MIB = 10;
 const REPETITIONS = 9;
 
 let failed = false;
@@ -24,7 +25,9 @@ const { packages, bytes } = weighInstall(installation.folder, "keelson");
 report(`packages of an install (${packages.join(", ")})`, packages.length, MAX_PACKAGES);
 report("MiB of an install", bytes / 2 ** 20, MAX_BYTES / 2 ** 20);
 const costs = await measureImport(installation.folder, "keelson", REPETITIONS);
-report("CPU of a start with the import, over one without", median(costs.map(({ cpuMs, emptyCpuMs }) => cpuMs / emptyCpuMs)), MAX_CPU_RATIO);
+// The least of each: what else the machine does only adds.
+const [cpuMs, emptyCpuMs] = [Math.min(...costs.map((cost) => cost.cpuMs)), Math.min(...costs.map((cost) => cost.emptyCpuMs))];
+report("CPU of a start with the import, over one without", cpuMs / emptyCpuMs, MAX_CPU_RATIO);
 const memory = median(costs.map(({ privateMib, emptyPrivateMib }) => privateMib - emptyPrivateMib));
 report("MiB of memory of its own that the import adds", memory, MAX_PRIVATE_MIB);
 if (failed) process.exitCode = 1;
