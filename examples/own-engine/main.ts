@@ -13,8 +13,12 @@ import { openEngine } from "./open-engine.ts";
 const folder = mkdtempSync(join(tmpdir(), "keelson-engine-"));
 const book = join(folder, "sent.txt");
 const script = fileURLToPath(new URL("worker.ts", import.meta.url));
-const startWorker = (name: string): ChildProcess =>
-  spawn(process.execPath, [...process.execArgv, script, folder, name], { stdio: ["ignore", "inherit", "inherit"] });
+/** A worker that is told to end before it can hear it dies of the signal, so each says when it listens. */
+async function startWorker(name: string): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, [...process.execArgv, script, folder, name], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  await once(worker, "message");
+  return worker;
+}
 
 // #region use
 import { operatorInput } from "keelson/orchestration";
@@ -23,11 +27,10 @@ const { orchestrator } = openEngine(folder, createClerk(book));
 const orders = await Promise.all(["a", "b", "c", "d"].map((order) => orchestrator.start("clerk", operatorInput(`Order ${order}`, "user"))));
 // #endregion
 
-const first = startWorker("first");
-const second = startWorker("second");
+const [first, second] = await Promise.all([startWorker("first"), startWorker("second")]);
 while (sentArticles(book).length < 3) await sleep(5);
 first.kill("SIGKILL");
-const third = startWorker("third");
+const third = await startWorker("third");
 
 // #region attach
 const outputs = await Promise.all(orders.map((order) => orchestrator.attach(order))); // whoever works them

@@ -7,4 +7,5 @@ const [folder = ".", name = "worker"] = process.argv.slice(2);
 const { runner, table } = openEngine(folder, createClerk(`${folder}/sent.txt`));
 const ending = new AbortController();
 process.once("SIGTERM", () => ending.abort());
+process.send?.("listening");
 await workDueSessions(table, runner, name, ending.signal);
