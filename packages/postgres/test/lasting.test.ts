@@ -9,6 +9,7 @@ import { eventually } from "../../restate/test/support/eventually.ts";
 import { type PostgresServer, startPostgresServer } from "./support/postgres-server.ts";
 import { isWithoutServer, needsServer } from "./support/server-binaries.ts";
 import { startProcess } from "./support/test-process.ts";
+import { connectionStringOfVictims, victimsAreGone } from "./support/victims.ts";
 
 const KILLS = sampleSize("kills of a process that appends to PostgreSQL", { test: 2, ci: 8, soak: 500 });
 const RESTARTS = sampleSize("kills of a PostgreSQL server under writers", { test: 1, ci: 2, soak: 40 });
@@ -51,6 +52,7 @@ describe.skipIf(isWithoutServer)(`what was written to PostgreSQL${needsServer}`,
 
   it(`is all there, and nothing of it in part, when its process was killed (${KILLS} kills, seed ${seed})`, async () => {
     const random = randomNumbers(seed);
+    const connectionString = await connectionStringOfVictims(server);
     let schema = newSchema();
     let stores = open(schema);
     let verified = 0;
@@ -61,7 +63,7 @@ describe.skipIf(isWithoutServer)(`what was written to PostgreSQL${needsServer}`,
         stores = open(schema);
         verified = 0;
       }
-      const { child, lines, exit } = startProcess("append-until-killed", server.connectionString(), schema, life, seed + life);
+      const { child, lines, exit } = startProcess("append-until-killed", connectionString, schema, life, seed + life);
       const printed: { readonly seq: number; readonly key: string }[] = [];
       const wanted = 1 + Math.floor(random() * 80);
       for await (const line of lines) {
@@ -72,12 +74,7 @@ describe.skipIf(isWithoutServer)(`what was written to PostgreSQL${needsServer}`,
         if (printed.length === wanted) child.kill("SIGKILL");
       }
       expect(await exit, `seed ${seed}, life ${life}`).toBe("SIGKILL");
-      // What it had sent before it died may still be under way on the server.
-      await eventually("the end of its connections", async () => {
-        const rows =
-          await server.admin`SELECT 1 FROM pg_stat_activity WHERE application_name = 'keelson' AND query LIKE ${`%${schema}.records%`} AND state = 'active'`;
-        return rows.length === 0 ? true : undefined;
-      });
+      await victimsAreGone(server);
       const records = await readAll(stores, LOG);
       for (const { seq, key } of printed) expect(records[seq - 1]?.key, `seed ${seed}, life ${life}, seq ${seq}`).toBe(key);
       const whole = new Map<string, number>();

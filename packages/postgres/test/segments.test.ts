@@ -3,10 +3,10 @@ import { createPostgres, type PostgresStores } from "@keelson/postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../test/tier.ts";
 import { randomNumbers } from "../../runtime/test/processes/random-numbers.ts";
-import { eventually } from "../../restate/test/support/eventually.ts";
 import { type PostgresServer, startPostgresServer } from "./support/postgres-server.ts";
 import { isWithoutServer, needsServer } from "./support/server-binaries.ts";
 import { startProcess } from "./support/test-process.ts";
+import { connectionStringOfVictims, victimsAreGone } from "./support/victims.ts";
 
 const KILLS = sampleSize("kills of processes that seal in PostgreSQL", { test: 2, ci: 6, soak: 60 });
 const LOG = "session/a" as LogId;
@@ -90,16 +90,17 @@ describe.skipIf(isWithoutServer)(`segments in PostgreSQL${needsServer}`, { timeo
 
   it(`are whole, with each record once, when processes that seal and append are killed (${KILLS} kills, seed ${seed})`, async () => {
     const random = randomNumbers(seed);
+    const connectionString = await connectionStringOfVictims(server);
     const schema = newSchema();
     const stores = open(schema);
     await stores.ready();
     const printed = new Map<number, string>();
     let sealed = 0;
     for (let life = 0; life < KILLS; life++) {
-      const sealers = [1, 2].map(() => startProcess("seal-until-killed", server.connectionString(), schema));
+      const sealers = [1, 2].map(() => startProcess("seal-until-killed", connectionString, schema));
       // At work before anybody is killed: else only starts would be tried.
       for (const { lines } of sealers) await lines.next();
-      const writer = startProcess("append-until-killed", server.connectionString(), schema, life, seed + life);
+      const writer = startProcess("append-until-killed", connectionString, schema, life, seed + life);
       const victims = [writer, ...sealers];
       const outputs = sealers.map(async ({ lines }) => {
         for await (const line of lines) sealed += Number(line.split(" ")[1]);
@@ -113,10 +114,7 @@ describe.skipIf(isWithoutServer)(`segments in PostgreSQL${needsServer}`, { timeo
       }
       for (const { child } of victims) child.kill("SIGKILL");
       await Promise.all([...outputs, writer.exit, ...sealers.map(({ exit }) => exit)]);
-      await eventually("the end of what they had sent", async () => {
-        const query = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'keelson' AND query LIKE '%${schema}.%' AND state <> 'idle'`;
-        return (await server.admin.unsafe(query)).length === 0 ? true : undefined;
-      });
+      await victimsAreGone(server);
       const { records, error } = await readable(stores);
       const where = `seed ${seed}, life ${life}`;
       expect(error, where).toBeUndefined();
