@@ -79,7 +79,7 @@ describe.skipIf(isWithoutServer)(`runs on Restate${needsServer}`, () => {
       );
       const size = sampleSize(`the ${all.length} step boundaries on Restate at which a worker is killed`, {
         test: 8,
-        ci: 20,
+        ci: 12,
         soak: all.length,
       });
       await crash(sample(all, size), 2);

@@ -161,7 +161,7 @@ async function openScene(): Promise<Scene> {
 
 describe("secrets that are used at the edge", () => {
   it("stand in no store, log, blob, event, file, process listing or crash output of scripted runs", async () => {
-    const runs = sampleSize("runs with canary secrets", { test: 4, ci: 20, soak: 100 });
+    const runs = sampleSize("runs with canary secrets", { test: 4, ci: 10, soak: 100 });
     await using scene = await openScene();
     const sessions: string[] = [];
     const findings: Finding[] = [];

@@ -12,7 +12,7 @@ import { randomNumbers } from "../processes/random-numbers.ts";
 import { startBillingVendor, WIRES } from "./billing-vendor.ts";
 import { PURSE } from "./payer.ts";
 
-const ROUNDS = sampleSize("rounds of four processes that pay one vendor", { test: 1, ci: 5, soak: 50 });
+const ROUNDS = sampleSize("rounds of four processes that pay one vendor", { test: 1, ci: 3, soak: 50 });
 const PROCESSES = 4;
 const SESSIONS = 2;
 /** A turn that crashes again and again ends its run, so each process is killed so often at most. */

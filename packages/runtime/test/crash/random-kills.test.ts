@@ -7,7 +7,7 @@ import { inParallel, liveInProcess, lostRecords, withFolder } from "./scenario-c
 import { openFolder } from "./scenario-folder.ts";
 import { faultsAfter, undisturbed } from "./simulated-lives.ts";
 
-const KILLS = Number(process.env["KEELSON_KILLS"] ?? sampleSize("kills at random points", { test: 8, ci: 200, soak: 2000 }));
+const KILLS = Number(process.env["KEELSON_KILLS"] ?? sampleSize("kills at random points", { test: 8, ci: 80, soak: 2000 }));
 /** A turn that crashes again and again ends its run (`circuit-breaker`), so that a session dies this often at most. */
 const KILLS_PER_SESSION = 2;
 /** A little more than the appends of a process that is left alone. */

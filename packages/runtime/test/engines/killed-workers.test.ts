@@ -63,7 +63,7 @@ describe("a worker that is killed at any step", () => {
     "is followed by one that brings the run to the same end, with no write done twice: where nobody knows whether one happened, people are asked [RN-08]",
     { timeout: 3_600_000 },
     async () => {
-      const count = sampleSize("steps of scenarios at which a worker is killed", { test: 3, ci: 10, soak: 300 });
+      const count = sampleSize("steps of scenarios at which a worker is killed", { test: 3, ci: 6, soak: 300 });
       const faults: string[] = [];
       const random = randomNumbers(seed);
       const rounds = Math.ceil((2 * count) / scenarios.length);

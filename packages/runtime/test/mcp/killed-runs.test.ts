@@ -42,7 +42,7 @@ it(
     expect(boundaries.length).toBeGreaterThan(10);
     const all = boundaries.length;
     const places = [
-      ...sample(boundaries, sampleSize(`${all} boundaries of a run with a server`, { test: 6, ci: all, soak: all })),
+      ...sample(boundaries, sampleSize(`${all} boundaries of a run with a server`, { test: 6, ci: 20, soak: all })),
       ...IN_THE_SERVER,
     ];
     const faults: string[] = [];

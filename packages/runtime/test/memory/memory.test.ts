@@ -9,7 +9,7 @@ import { sampleSize, seed } from "../../../../test/tier.ts";
 
 const MIB = 1024 * 1024;
 const FLOOD_BYTES = 200 * MIB;
-const ABORTED_RUNS = sampleSize("runs that are aborted", { test: 300, ci: 1_000, soak: 5_000 });
+const ABORTED_RUNS = sampleSize("runs that are aborted", { test: 300, ci: 500, soak: 5_000 });
 const LONG_SESSION_TURNS = sampleSize("turns of a long session", { test: 400, ci: 2_000, soak: 10_000 });
 /** What optimised code takes grows for thousands of runs, and is no run's. */
 const WITHOUT_OPTIMISED_CODE = ["--expose-gc", "--no-opt", "--no-maglev", "--no-sparkplug"];
