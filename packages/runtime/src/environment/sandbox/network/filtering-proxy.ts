@@ -5,8 +5,12 @@ import { EnvironmentError } from "@keelson/protocol";
 import type { PlaceholderSecrets } from "../../secrets/placeholder-secrets.ts";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { readServerName } from "./client-hello.ts";
+import { connected } from "./connected.ts";
+import { firstBytes } from "./first-bytes.ts";
+import { type ForwardedHeaders, framingOf, headersOfRequest, headersOfResponse } from "./forwarded-headers.ts";
 import { normalHost } from "./host-pattern.ts";
 import { createNetworkRules } from "./network-rules.ts";
+import { messageOf, Refusal, Unreachable } from "./refusal.ts";
 import { publicAddressesOf, type ResolveHost } from "./resolve-host.ts";
 
 /** Connects to an address. For hosts that reach the internet through something else, and for tests. */
@@ -37,24 +41,9 @@ export interface FilteringProxy {
 }
 
 const MAX_CONNECTIONS = 256;
-const CONNECT_MS = 15_000;
 const IDLE_MS = 5 * 60_000;
 // From the connection, or the end of the last response, to the end of a request's headers, and to the first words in a tunnel.
 const HEADERS_MS = 60_000;
-const MAX_FIRST_BYTES = 32 * 1024;
-// Those of one hop (RFC 9110, 7.6.1), those meant for us, and those that are said anew.
-const HOP_HEADERS: ReadonlySet<string> = new Set([
-  "connection",
-  "host",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /**
  * An HTTP proxy that lets through what the policy allows. It resolves names itself, refuses addresses that aren't public, and connects to
@@ -112,7 +101,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     let last: unknown;
     for (const address of addresses) {
       try {
-        return track(await dialed(dial(address, port)));
+        return track(await connected(dial(address, port)));
       } catch (error) {
         last = error;
       }
@@ -135,15 +124,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       throw new Refusal(`the Host header names ${meant.join(", ")}, the address ${url.host}`);
     const framing = framingOf(request);
     const port = url.port === "" ? 80 : Number(url.port);
-    // Headers that Connection names are of this hop as well.
-    const named = (request.headers.connection ?? "")
-      .toLowerCase()
-      .split(",")
-      .map((name) => name.trim());
-    const isKept = (name: string): boolean => !HOP_HEADERS.has(name) && !named.includes(name) && name !== "content-length";
-    const headers: { [name: string]: string[] } = {};
-    for (const [name, values] of Object.entries(request.headersDistinct)) if (values !== undefined && isKept(name)) headers[name] = values;
-    Object.assign(headers, framing, { host: [url.host] });
+    const headers: ForwardedHeaders = { ...headersOfRequest(request), ...framing, host: [url.host] };
     const allowed = rules.refusal(host, port) === undefined;
     // Before anything is sent, and not for hosts that nothing may be sent to.
     const sent = secrets === undefined || !allowed ? headers : await withSecrets(secrets, url, headers);
@@ -170,18 +151,13 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     const answer = await answered.catch((error: unknown) => {
       throw new Unreachable(`${host} did not respond: ${messageOf(error)}`);
     });
-    for (const [name, values] of Object.entries(answer.headersDistinct))
-      if (values !== undefined && !HOP_HEADERS.has(name)) response.setHeader(name, values);
+    for (const [name, values] of Object.entries(headersOfResponse(answer))) response.setHeader(name, values);
     response.writeHead(answer.statusCode ?? 502);
     await pipeline(answer, response);
   };
 
   /** @throws Refusal for a placeholder that is on its way to a host that it isn't for */
-  const withSecrets = async (
-    placeholders: PlaceholderSecrets,
-    url: URL,
-    headers: { [name: string]: string[] },
-  ): Promise<typeof headers> => {
+  const withSecrets = async (placeholders: PlaceholderSecrets, url: URL, headers: ForwardedHeaders): Promise<ForwardedHeaders> => {
     try {
       return await placeholders.swap({ url, headers });
     } catch (error) {
@@ -277,66 +253,10 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
   };
 }
 
-/** The policy says no. */
-class Refusal extends Error {}
-/** The policy says yes, the network no. */
-class Unreachable extends Error {}
-
-/**
- * How the end of the body is told: said anew to the server, whatever the client's `Connection` header would have us leave out. A body
- * without it would be read as another request, to a host of the client's choice. @returns `undefined` where there is no body
- */
-function framingOf({ headers }: IncomingMessage): { readonly [name: string]: string[] } | undefined {
-  const coding = headers["transfer-encoding"];
-  const length = headers["content-length"];
-  if (coding === undefined) return length === undefined ? undefined : { "content-length": [length] };
-  if (coding.toLowerCase() !== "chunked") throw new Refusal(`a body in the coding ${coding} can't be sent on`);
-  return { "transfer-encoding": ["chunked"] };
-}
-
-async function dialed(socket: Socket): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_MS / 1000} s`)), CONNECT_MS);
-  socket
-    .once("connect", resolve)
-    .once("error", reject)
-    .once("close", () => reject(new Error("the connection was closed")));
-  try {
-    if (socket.connecting) await promise;
-    // From here on errors end the connection.
-    socket.on("error", () => socket.destroy());
-    return socket;
-  } finally {
-    clearTimeout(timer);
-    promise.catch(() => {});
-  }
-}
-
-/** What the client says first, as much as tells whom it means. */
-async function firstBytes(client: Socket, head: Buffer): Promise<Buffer> {
-  let bytes = head;
-  while (readServerName(bytes).type === "more" && bytes.length < MAX_FIRST_BYTES) {
-    const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
-    const onData = (chunk: Buffer): void => resolve(chunk);
-    const onEnd = (): void => resolve(undefined);
-    client.once("data", onData).once("end", onEnd).once("close", onEnd);
-    const chunk = await promise;
-    client.pause();
-    client.off("data", onData).off("end", onEnd).off("close", onEnd);
-    if (chunk === undefined) break;
-    bytes = Buffer.concat([bytes, chunk]);
-  }
-  return bytes;
-}
-
 function statusOf(error: unknown): number {
   return error instanceof Refusal ? 403 : 502;
 }
 
 function wordsOf(error: unknown): string {
   return error instanceof Refusal ? `Refused by the sandbox: ${error.message}.` : `The sandbox's proxy: ${messageOf(error)}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
