@@ -7,17 +7,19 @@ import { parseArgs } from "node:util";
 import { root, runCommand } from "./run-command.ts";
 import { readTestReport } from "./test-report.ts";
 
-const { values, positionals, tokens } = parseArgs({
+const { values, tokens } = parseArgs({
   options: { tier: { type: "string", default: process.env["KEELSON_TIER"] ?? "test" } },
   allowPositionals: true,
   strict: false,
   tokens: true,
 });
 const tier = String(values.tier);
-const forwarded = tokens.flatMap((token) =>
-  token.kind === "option" && token.name !== "tier" ? [token.rawName + (token.value === undefined ? "" : `=${token.value}`)] : [],
-);
-const isWhole = positionals.length === 0 && forwarded.length === 0;
+const forwarded = tokens.flatMap((token) => {
+  if (token.kind === "option-terminator") return ["--"];
+  if (token.kind === "positional") return [token.value];
+  return token.name === "tier" ? [] : [token.rawName + (token.value === undefined ? "" : `=${token.value}`)];
+});
+const isWhole = forwarded.length === 0;
 const seed = process.env["KEELSON_SEED"] ?? String(tier === "test" ? "" : Math.floor(Date.now() / 1000) % 2 ** 31);
 
 mkdirSync(join(root, "results"), { recursive: true });
@@ -53,7 +55,6 @@ const { code, seconds } = await runCommand(
     "--reporter=json",
     `--outputFile.json=${reportPath}`,
     ...forwarded,
-    ...positionals,
   ],
   { inherit: true, env: { ...process.env, KEELSON_TIER: tier, ...(seed !== "" && { KEELSON_SEED: seed }) } },
 );
