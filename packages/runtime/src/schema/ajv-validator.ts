@@ -1,6 +1,7 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
-import { missingProperty, unknownProperty } from "./check-json.ts";
+import { missingProperty, TOOK_TOO_LONG, unknownProperty } from "./check-json.ts";
 import type { SchemaIssue } from "./schema-issue.ts";
+import { withinTime } from "./within-time.ts";
 
 let instance: Promise<Ajv2020> | undefined;
 // Keyed by text, so that equal schemas of several tools compile once; ajv itself would keep every object it ever saw.
@@ -13,7 +14,8 @@ const MAX_COMPILED = 500;
  */
 export async function validateWithAjv(schema: object, value: unknown): Promise<readonly SchemaIssue[]> {
   const validate = await compile(schema);
-  return validate(value) ? [] : (validate.errors ?? []).slice(0, 20).map(toIssue);
+  const errors = withinTime(() => (validate(value) ? [] : (validate.errors ?? []).slice(0, 20)));
+  return errors?.map(toIssue) ?? TOOK_TOO_LONG;
 }
 
 async function compile(schema: object): Promise<ValidateFunction> {
@@ -25,7 +27,8 @@ async function compile(schema: object): Promise<ValidateFunction> {
   if (compiled.size >= MAX_COMPILED) compiled.clear();
   // A draft-7 `$schema` must not make it look for a meta-schema that is not there.
   const { $schema: _, ...rest } = schema as { readonly $schema?: unknown };
-  const validate = ajv.compile(rest);
+  const validate = withinTime(() => ajv.compile(rest));
+  if (validate === undefined) throw new Error("The schema takes too long to compile.");
   ajv.removeSchema(); // what it compiled goes on working; another tool may use the same $id
   compiled.set(text, validate);
   return validate;

@@ -2,6 +2,7 @@ import { equalJson } from "./equal-json.ts";
 import { compilePattern } from "./keywords.ts";
 import { resolveLocalReference } from "./local-reference.ts";
 import { describeValue, listKeys, type SchemaIssue } from "./schema-issue.ts";
+import { withinTime } from "./within-time.ts";
 
 type Keywords = { readonly [keyword: string]: unknown };
 type Numbers = { readonly [keyword: string]: number | undefined };
@@ -23,12 +24,21 @@ const MAX_PATTERNS = 1_000;
 /**
  * Checks a JSON value against a schema all of whose words {@link reportKeywords} found known. The empty list means valid.
  * Formats are annotations. Object keys that are inherited do not count.
+ * @param isSlow as `reportKeywords` found it
  */
-export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[] {
+export function checkJson(root: unknown, value: unknown, isSlow: boolean): readonly SchemaIssue[] {
+  return (isSlow ? withinTime(() => checkBySteps(root, value)) : checkBySteps(root, value)) ?? TOOK_TOO_LONG;
+}
+
+export const TOOK_TOO_LONG: readonly SchemaIssue[] = [
+  { path: [], message: "could not be checked: its schema takes too long for this value" },
+];
+
+function checkBySteps(root: unknown, value: unknown): readonly SchemaIssue[] {
   const issues: SchemaIssue[] = [];
   let steps = 0;
   check(root, value, [], issues, undefined);
-  return steps <= MAX_STEPS ? issues : [{ path: [], message: "could not be checked: its schema takes too many steps for this value" }];
+  return steps <= MAX_STEPS ? issues : TOOK_TOO_LONG;
 
   function check(
     schema: unknown,
@@ -50,6 +60,7 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
       else check(resolveLocalReference(root, reference), value, path, into, { reference, outer: references });
     }
     if (!checkType(keywords, value, path, into)) return;
+    steps += lengthOf(keywords["enum"]) + lengthOf(keywords["required"]);
     checkAllowedValues(keywords, value, path, into);
     checkCombinations(keywords, value, path, into, references);
     if (typeof value === "string") checkString(keywords, value, path, into);
@@ -149,6 +160,10 @@ export function checkJson(root: unknown, value: unknown): readonly SchemaIssue[]
       else check(rest, value[key], place, into, undefined);
     }
   }
+}
+
+function lengthOf(list: unknown): number {
+  return (list as readonly unknown[] | undefined)?.length ?? 0;
 }
 
 function isActive(reference: string, references: References | undefined): boolean {

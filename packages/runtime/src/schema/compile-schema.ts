@@ -40,7 +40,7 @@ export function createJsonSchemaValidator(jsonSchema: JsonObject): (value: unkno
   const report = reportKeywords(jsonSchema);
   if (report.type === "invalid") throw new TypeError(report.message);
   if (report.type === "unknown") return (value) => validateWithAjv(jsonSchema, value);
-  return async (value) => checkJson(jsonSchema, value);
+  return async (value) => checkJson(jsonSchema, value, report.isSlow);
 }
 
 function isStandard<Out>(schema: unknown): schema is StandardSchema<unknown, Out> {

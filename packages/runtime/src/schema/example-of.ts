@@ -10,9 +10,10 @@ const MAX_DEPTH = 8;
  * where there are any, else placeholders. `undefined` when none that is surely valid was found.
  */
 export function exampleOf(schema: JsonObject): JsonValue | undefined {
-  if (reportKeywords(schema).type !== "known") return undefined;
+  const report = reportKeywords(schema);
+  if (report.type !== "known") return undefined;
   const example = build(schema, "value", 0);
-  return example === undefined || checkJson(schema, example).length > 0 ? undefined : example;
+  return example === undefined || checkJson(schema, example, report.isSlow).length > 0 ? undefined : example;
 
   function build(part: unknown, name: string, depth: number): JsonValue | undefined {
     if (depth > MAX_DEPTH || part === false) return undefined;

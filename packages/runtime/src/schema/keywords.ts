@@ -2,8 +2,8 @@ import { resolveLocalReference } from "./local-reference.ts";
 
 /** What the small checker needs to know of a schema before it may check with it. */
 export type KeywordReport =
-  /** The small checker knows every word. */
-  | { readonly type: "known" }
+  /** The small checker knows every word. `isSlow`: with some of them a check may take for ever. */
+  | { readonly type: "known"; readonly isSlow: boolean }
   /** A word that only the full validator knows. */
   | { readonly type: "unknown"; readonly keyword: string }
   /** No validator could use it. */
@@ -59,14 +59,16 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 const SCHEMA_VALUED: ReadonlySet<string> = new Set(["additionalProperties", "additionalItems", "propertyNames", "not"]);
 const SCHEMA_LISTS: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const SCHEMA_MAPS: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
+const SLOW: ReadonlySet<string> = new Set(["pattern", "patternProperties", "uniqueItems"]);
 const MAX_DEPTH = 200;
 
 /** Looks through a schema, its subschemas included. An `invalid` place wins over an `unknown` word. */
 export function reportKeywords(root: unknown): KeywordReport {
   let unknown: string | undefined;
+  let isSlow = false;
   const invalid = visit(root, "", 0);
   if (invalid !== undefined) return { type: "invalid", message: invalid };
-  return unknown === undefined ? { type: "known" } : { type: "unknown", keyword: unknown };
+  return unknown === undefined ? { type: "known", isSlow } : { type: "unknown", keyword: unknown };
 
   function visit(schema: unknown, place: string, depth: number): string | undefined {
     if (typeof schema === "boolean") return undefined;
@@ -81,6 +83,7 @@ export function reportKeywords(root: unknown): KeywordReport {
 
   function visitKeyword(schema: Record<string, unknown>, keyword: string, place: string, depth: number): string | undefined {
     const value = schema[keyword];
+    if (SLOW.has(keyword)) isSlow = true;
     if (Object.hasOwn(ASSERTIONS, keyword)) {
       const assertion = ASSERTIONS[keyword];
       return assertion === undefined || assertion.test(value) ? undefined : `${place} must be ${assertion.expected}`;
