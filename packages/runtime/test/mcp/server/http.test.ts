@@ -70,6 +70,19 @@ describe("who is let in", () => {
     expect((await initialize(http.url, { authorization: `Basic ${TOKEN}` })).status).toBe(401);
   });
 
+  it("tells of the address that clients see, where that is one in front of it", async () => {
+    const protectedResource = { authorizationServers: ["https://login.example"], resource: "https://api.example/ours/mcp" };
+    await using http = await serve({ authenticate: TOKEN, protectedResource });
+    const path = "/.well-known/oauth-protected-resource/ours/mcp";
+    const { headers } = await initialize(http.url);
+    expect(headers["www-authenticate"]).toBe(`Bearer resource_metadata="https://api.example${path}"`);
+    const told = await post(`http://127.0.0.1:${http.port}${path}`, "", {}, "GET");
+    expect(JSON.parse(told.body)).toMatchObject({ resource: "https://api.example/ours/mcp" });
+    await expect(serve({ authenticate: TOKEN, protectedResource: { ...protectedResource, resource: "ours" } })).rejects.toThrow(
+      /protectedResource.*`resource`.*address of the server/,
+    );
+  });
+
   it("asks a function who it is, for how long and with which scopes", async () => {
     const principals: { readonly [token: string]: object } = {
       good: { id: "ada", scopes: ["mcp"] },

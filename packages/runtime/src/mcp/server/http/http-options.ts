@@ -119,6 +119,12 @@ export function checkHttpOptions(options: ServeMcpHttpOptions): HttpOptions {
     throw invalidOption("rateLimit", "must be { perMinute, burst? } with a rate above 0 and a burst from 1 on, or false");
   if (protectedResource !== undefined && !(protectedResource.authorizationServers?.length > 0))
     throw invalidOption("protectedResource", "must name `authorizationServers`: the addresses of those who give out tokens");
+  const { resource } = protectedResource ?? {};
+  if (resource !== undefined && !URL.canParse(resource))
+    throw invalidOption(
+      "protectedResource",
+      `must name as its \`resource\` the address of the server as clients see it, not ${shown(resource)}`,
+    );
   for (const name of ["maxBodyBytes", "maxConnections", "maxWaitingBytes", "maxSessions", "sessionIdleMs", "requestTimeoutMs"] as const)
     checkCount(name, given[name]);
   return given;

@@ -117,7 +117,11 @@ function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOption
         return stateless.notify.resourceUpdated(change.uri);
     }
   });
-  const metadata = protectedResource === undefined ? undefined : `${origin}${METADATA_PATH}${path}`;
+  const resource = new URL(protectedResource?.resource ?? `${origin}${path}`);
+  // Where clients see the resource, which may be an address in front of this one (RFC 9728).
+  const metadataUrl = new URL(`${METADATA_PATH}${resource.pathname === "/" ? "" : resource.pathname}`, resource);
+  const metadataPaths = [METADATA_PATH, `${METADATA_PATH}${path}`, metadataUrl.pathname];
+  const metadata = protectedResource === undefined ? undefined : metadataUrl.href;
   /** What is being answered. Streams that stand until one side leaves are not in it: nothing is waited for there. */
   const busy = new Map<IncomingMessage, Promise<void>>();
   let isClosing = false;
@@ -133,7 +137,7 @@ function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOption
       return refuse(response, 429, "Too many requests. Come back later.", { "retry-after": String(Math.ceil(waitMs / 1000)) });
     if (isClosing) return refuse(response, 503, "The server is being closed.", { connection: "close" });
     if (request.method === "OPTIONS") return void response.writeHead(204, PREFLIGHT).end();
-    if (protectedResource !== undefined && (url.pathname === METADATA_PATH || url.pathname === `${METADATA_PATH}${path}`))
+    if (protectedResource !== undefined && metadataPaths.includes(url.pathname))
       return sendText(response, 200, resourceMetadata(protectedResource, `${origin}${path}`));
     if (url.pathname !== path) return refuse(response, 404, `There is nothing under ${url.pathname}. The server is under ${path}.`);
     const principal = await letIn(request, response);
