@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { toolNames } from "./tool-names.ts";
+import { namesBegin, toolNames } from "./tool-names.ts";
 
 it("names a tool by its server and itself [EF-03]", () => {
   expect(toolNames([{ server: "github", tool: "search_issues" }])).toEqual(["mcp__github__search_issues"]);
-  expect(toolNames([{ server: "my files", tool: "read.file" }])).toEqual(["mcp__my_files__read_file"]);
+  expect(toolNames([{ server: "my_files", tool: "read.file" }])).toEqual(["mcp__my_files__read_file"]);
 });
 
 it("tells apart names that would be the same, and lets the one keep it that has it", () => {
@@ -30,22 +30,31 @@ it("gives different names that every vendor takes, whatever servers call their t
   );
 });
 
-it("lets no server name a tool as if it were another's", () => {
-  expect(
-    toolNames([
-      { server: "a", tool: "b__x" },
-      { server: "a__b", tool: "x" },
-    ]),
-  ).toEqual(["mcp__a__b__x", "mcp__a_b__x"]);
-  const plain = fc.stringMatching(/^[a-z]{1,5}$/);
+it("begins the names of a server as those of no other, whatever the servers are called: rules go by it", () => {
   fc.assert(
-    fc.property(plain, plain, word, (one, other, tool) => {
-      fc.pre(one !== other);
-      const [name] = toolNames([{ server: one, tool }]);
-      expect(name?.startsWith(`mcp__${one}__`)).toBe(true);
-      expect(name?.startsWith(`mcp__${other}__`)).toBe(false);
+    fc.property(fc.uniqueArray(word, { minLength: 2, maxLength: 2 }), word, word, ([one = "", other = ""], tool, another) => {
+      const [mine = "", theirs = ""] = toolNames([
+        { server: one, tool },
+        { server: other, tool: another },
+      ]);
+      expect(mine.startsWith(namesBegin(one))).toBe(true);
+      expect(theirs.startsWith(namesBegin(one))).toBe(false);
     }),
   );
+});
+
+it.each([
+  ["a_", "a"],
+  ["_a", "a"],
+  ["my.files", "my_files"],
+  ["a__b", "a_b"],
+  ["x".repeat(33), "x".repeat(32)],
+])("tells the server %j from %j, which it was made to look like", (server, other) => {
+  expect(toolNames([{ server: other, tool: "t" }])).toEqual([`mcp__${other}__t`]);
+  expect(namesBegin(server)).toMatch(/^mcp__[a-z]+(_[a-z]+)*_[0-9a-f]{12}__$/);
+  // A server that calls itself as the other's name was changed to does not take it.
+  const copied = namesBegin(server).slice("mcp__".length, -"__".length);
+  expect(namesBegin(copied)).not.toBe(namesBegin(server));
 });
 
 it("gives the same names in another order", () => {
