@@ -38,7 +38,7 @@ describe("runs of keelson with MCP servers", () => {
     const asked = await workspace.keelson("-p", "take a note");
     expect([asked.code, existsSync(taken)]).toEqual([4, false]);
     expect(toolsIn(workspace.server.requests[0] as never)).toEqual(
-      expect.arrayContaining(["read_file", "mcp__notes__take", "mcp__notes__look", "mcp__notes__list", "mcp_read_resource"]),
+      expect.arrayContaining(["read_file", "mcp__notes__take", "mcp__notes__look", "mcp__notes__list"]),
     );
     expect(asked.stderr).toContain("mcp__notes__take");
     const [, token = "", session = ""] = /keelson approve (\S+) allow[\s\S]*-r (\S+)/.exec(asked.stderr) ?? [];

@@ -254,6 +254,7 @@ export {
   type McpConnectionState,
   type McpHttpSettings,
   type McpIdentityProvider,
+  type McpLogLevel,
   type McpOAuthGrant,
   type McpOAuthSettings,
   type McpServerConfig,

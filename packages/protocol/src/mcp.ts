@@ -19,9 +19,13 @@ export interface McpServerSettings {
   readonly backgroundAfterMs?: number;
   /** Bytes of one message of the server. Default 16 MiB. */
   readonly maxMessageBytes?: number;
+  /** From which level on the server tells what it logs. Default `info` where somebody listens (`onNotice`), else as the server likes. */
+  readonly logLevel?: McpLogLevel;
   /** A person vouches for what this server says of its tools: those that it calls read-only count as such. Default false. */
   readonly trustAnnotations?: boolean;
 }
+
+export type McpLogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
 /** How to reach a server over HTTP. `${NAME}` and `${NAME:-default}` in its texts are taken from the environment. */
 export interface McpHttpSettings extends McpServerSettings {

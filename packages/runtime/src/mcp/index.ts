@@ -22,6 +22,7 @@ export type {
   McpResourceTemplate,
   McpToolResult,
   McpTransport,
+  McpTransportStatus,
 } from "./client/mcp-transport.ts";
 export type { InProcessServer, McpServerObject } from "./client/open-transport.ts";
 export { type McpConfigFile, type McpConfigProblem, parseMcpConfig } from "./parse-mcp-config.ts";
@@ -39,14 +40,7 @@ export {
   type ServedRunner,
   type McpServerOptions,
 } from "./server/mcp-server-options.ts";
-export {
-  mcpRequest,
-  type McpAskOptions,
-  type McpLogLevel,
-  type ClientOffer,
-  type McpRequest,
-  type ClientRoot,
-} from "./server/mcp-request.ts";
+export { mcpRequest, type McpAskOptions, type ClientOffer, type McpRequest, type ClientRoot } from "./server/mcp-request.ts";
 export { serveMcpStdio, type McpStdioConnection, type ServeMcpStdioOptions } from "./server/serve-mcp-stdio.ts";
 export { serveMcpHttp, type McpHttpServer } from "./server/http/serve-mcp-http.ts";
 export type { ServeMcpHttpOptions } from "./server/http/http-options.ts";

@@ -1,5 +1,6 @@
 import { AgentError, type McpServerConfig, type McpServerSettings } from "@keelson/protocol";
 import { checkServerConfig } from "./client/check-server-config.ts";
+import { MCP_LOG_LEVELS } from "./log-levels.ts";
 
 /** What is wrong in a file of servers. */
 export interface McpConfigProblem {
@@ -64,6 +65,10 @@ const SETTINGS: { readonly [Name in keyof Required<McpServerSettings>]: Reader }
   timeoutMs: OVER_ZERO,
   backgroundAfterMs: OVER_ZERO,
   maxMessageBytes: OVER_ZERO,
+  logLevel: {
+    wants: `one of ${MCP_LOG_LEVELS.join(", ")}`,
+    read: (value) => (MCP_LOG_LEVELS.some((level) => level === value) ? value : undefined),
+  },
   trustAnnotations: YES_OR_NO,
 };
 const PROGRAM: { readonly [name: string]: Reader } = { command: TEXT, args: TEXTS, env: TEXT_BY_NAME, cwd: TEXT };

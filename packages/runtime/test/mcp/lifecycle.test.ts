@@ -136,6 +136,16 @@ describe("a manager of servers", () => {
     await expect.poll(() => manager.status("one").state, { timeout: 15_000 }).toBe("connected");
   });
 
+  it("keeps up connections that were made because somebody used them, as those that were started [AP-08, AP-15]", async () => {
+    const clock = manualClock();
+    await using manager = createMcpManager({ servers: { one: faultyServer("works") }, clock, random: () => 0 });
+    await manager.callTool("one", "good");
+    await manager.callTool("one", "die").catch(() => {});
+    expect(manager.status("one").state).toBe("reconnecting");
+    await clock.advance(500);
+    await expect.poll(() => manager.status("one").state, { timeout: 15_000 }).toBe("connected");
+  });
+
   it("asks servers whether they answer, and connects those again that don't [AP-15]", async () => {
     const clock = manualClock();
     await using manager = createMcpManager({ servers: { one: faultyServer("works") }, clock });

@@ -45,6 +45,11 @@ export function createSdkServer(): McpServer {
         });
     return said("done");
   });
+  server.registerTool("chat", { description: "Logs." }, async (context) => {
+    await context.mcpReq.log("debug", "a detail");
+    await context.mcpReq.log("info", "a fact");
+    return said("logged");
+  });
   server.registerTool("wait", { description: "Waits until it is cancelled." }, async (context) => {
     await new Promise((resolve) => context.mcpReq.signal.addEventListener("abort", resolve));
     return said("cancelled");

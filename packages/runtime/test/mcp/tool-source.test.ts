@@ -162,12 +162,34 @@ describe("tools of servers as tools", () => {
     expect(await call(source, "mcp__all__grown")).toBe("new");
   });
 
+  it.each(ERAS)("log to who listens, from the level on that is wished (%s)", async (_, args) => {
+    const heard: unknown[] = [];
+    await using manager = createMcpManager({
+      servers: { usual: sdkServer(args), chatty: sdkServer(args, { logLevel: "debug" }), silent: sdkServer(args, { logLevel: "error" }) },
+      onNotice: (server, notice) => void (notice.type === "log" && heard.push([server, notice.level, notice.data])),
+    });
+    for (const name of ["usual", "chatty", "silent"]) await manager.callTool(name, "chat");
+    await expect
+      .poll(() => heard)
+      .toEqual([
+        ["usual", "info", "a fact"],
+        ["chatty", "debug", "a detail"],
+        ["chatty", "info", "a fact"],
+      ]);
+    expect(() => manager.register("loud", sdkServer([], { logLevel: "loud" as never }))).toThrow(/`logLevel` "loud".*debug, info/);
+  });
+
   it("read what servers have beside tools, where that is wished", async () => {
     await using manager = createMcpManager({ servers: { all: sdkServer() } });
     await using source = await manager.toolSource({ startupWaitMs: 1, resources: true }).open(place());
     await source.ready;
-    expect(await call(source, "mcp_list_resources", { server: "all" })).toMatchObject({ resources: [{ uri: "note://1", name: "note" }] });
-    expect(await call(source, "mcp_read_resource", { server: "all", uri: "note://1" })).toEqual({
+    // The address is the model's, and may carry anything: a rule or a person lets it be sent, unless somebody vouches for the server.
+    expect([toolOf(source, "mcp__all__list_resources").effect, toolOf(source, "mcp__all__read_resource").effect]).toEqual([
+      "read",
+      "idempotent",
+    ]);
+    expect(await call(source, "mcp__all__list_resources")).toMatchObject({ resources: [{ uri: "note://1", name: "note" }] });
+    expect(await call(source, "mcp__all__read_resource", { uri: "note://1" })).toEqual({
       type: "content",
       content: [{ type: "text", text: "Resource note://1:\nFirst" }],
     });
@@ -181,13 +203,14 @@ describe("tools of servers as tools", () => {
       input: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
       execute: ({ n }, { progress }) => (progress("half", 0.5), { n: 2 * n }),
     });
+    const drop = defineTool({ name: "drop", description: "Drops all.", effect: "write", risk: "high", input: {}, execute: () => "gone" });
     await using manager = createMcpManager({
       servers: {
         tools: { type: "in-process", name: "ours" },
         sdk: { type: "in-process", name: "theirs" },
         none: { type: "in-process", name: "x" },
       },
-      inProcess: { ours: [double], theirs: createSdkServer },
+      inProcess: { ours: [double, drop], theirs: createSdkServer },
     });
     await using source = await manager.toolSource({ startupWaitMs: 1 }).open(place());
     await source.ready;
@@ -195,6 +218,7 @@ describe("tools of servers as tools", () => {
     const progress = (message: string, ratio?: number): void => void steps.push([message, ratio]);
     expect(await call(source, "mcp__tools__double", { n: 4 }, { progress })).toEqual({ n: 8 });
     expect(steps).toEqual([["half", 0.5]]);
+    expect(toolOf(source, "mcp__tools__drop")).toMatchObject({ effect: "write", risk: "high" });
     expect(await call(source, "mcp__tools__double", { n: "four" })).toMatchObject({ isError: true });
     expect(await call(source, "mcp__sdk__add", { a: 1, b: 2 })).toBe("3");
     expect(source.problems?.()).toEqual([expect.stringMatching(/no server in this process for "none"/)]);
@@ -280,6 +304,46 @@ describe("a run that opens a source", () => {
     expect(source.tools().every(({ name }) => name.startsWith("mcp__one__"))).toBe(true);
     await manager.disable("one");
     await expect.poll(() => source.tools()).toEqual([]);
+  });
+
+  it("has the tools of servers that are enabled or registered while it works", async () => {
+    await using manager = createMcpManager({ servers: { one: sdkServer([], { enabled: false }) } });
+    await using source = await manager.toolSource().open(place());
+    await source.ready;
+    expect([source.tools(), source.problems?.()]).toEqual([[], []]);
+    await manager.enable("one");
+    manager.register("two", sdkServer());
+    const names = (): readonly string[] => source.tools().map(({ name }) => name);
+    await expect.poll(names, { timeout: 15_000 }).toEqual(expect.arrayContaining(["mcp__one__add", "mcp__two__add"]));
+  });
+
+  it("leaves those that it started in its environment to the manager, as the others are [AP-10, AP-11, AP-12, AP-15]", async () => {
+    const clock = manualClock();
+    const { createProcessExecutor } = await import("keelson/environment");
+    const environment = { exec: createProcessExecutor({ cwd: process.cwd(), env: {} }) };
+    await using manager = createMcpManager({ servers: { one: sdkServer([], { enabled: false }) }, clock });
+    await using source = await manager.toolSource().open(place({ environment }));
+    await source.ready;
+    await manager.enable("one");
+    const names = (): readonly string[] => source.tools().map(({ name }) => name);
+    await expect.poll(names, { timeout: 15_000 }).toContain("mcp__one__pid");
+    const pid = Number(await call(source, "mcp__one__pid"));
+    expect(manager.status("one")).toMatchObject({ state: "connected", callsSucceeded: 1 });
+    await manager.stopAll();
+    expect([isAlive(pid), manager.status("one").state]).toEqual([false, "disconnected"]);
+    await manager.startAll();
+    const again = Number(await call(source, "mcp__one__pid"));
+    const stop = manager.monitor(5000);
+    process.kill(again, "SIGKILL");
+    await expect.poll(() => manager.status("one").state).not.toBe("disconnected");
+    await clock.advance(5000);
+    await expect.poll(() => call(source, "mcp__one__pid").catch(() => again), { timeout: 15_000 }).not.toBe(again);
+    stop();
+    await manager.disable("one");
+    await expect.poll(names).toEqual([]);
+    expect(manager.status("one")).toMatchObject({ state: "disconnected", enabled: false });
+    await source[Symbol.asyncDispose]();
+    expect(manager.status("one").callsSucceeded).toBeGreaterThanOrEqual(3);
   });
 
   it("starts programs in its own environment, and leaves none of them", async () => {

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, McpError, type McpToolDescriptor, type OnElicitation } from "@keelson/protocol";
+import { type JsonObject, type JsonValue, McpError, type McpLogLevel, type McpToolDescriptor, type OnElicitation } from "@keelson/protocol";
 import type { Client, CreateMessageRequestParams, ElicitRequestParams, RequestOptions } from "@modelcontextprotocol/client";
 import { plainJson } from "../../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../../schema/index.ts";
@@ -16,6 +16,7 @@ export interface CallServices {
   readonly name: string;
   readonly onElicitation: OnElicitation | undefined;
   readonly roots: () => readonly McpRoot[];
+  readonly logLevel: McpLogLevel | undefined;
   readonly descriptor: McpToolDescriptor | undefined;
   readonly sending: RequestOptions;
   readonly control: RequestControl;
@@ -29,12 +30,14 @@ const PAUSE_MS = 250;
  * revision without sessions is made so, and says that nothing happened.
  */
 export async function callTool(services: CallServices, tool: string, input: JsonObject, options: McpCallOptions): Promise<McpToolResult> {
-  const { sdk, client, descriptor, sending, control, name } = services;
-  const { meta, onProgress } = options;
+  const { sdk, client, descriptor, sending, control, name, logLevel } = services;
+  const { onProgress } = options;
+  const logs = logLevel !== undefined && client.getProtocolEra() === "modern" ? { [sdk.LOG_LEVEL_META_KEY]: logLevel } : undefined;
+  const meta = options.meta || logs ? { ...options.meta, ...logs } : undefined;
   const toolDefinition = descriptor && { name: tool, inputSchema: descriptor.inputSchema as { type: "object" } };
   const send = async (more: object): Promise<JsonObject> =>
     (await client.callTool(
-      { name: tool, arguments: { ...input }, ...(meta !== undefined && { _meta: { ...meta } }), ...more },
+      { name: tool, arguments: { ...input }, ...(meta !== undefined && { _meta: meta }), ...more },
       {
         ...sending,
         allowInputRequired: true,

@@ -1,5 +1,6 @@
 import { AgentError, type McpServerConfig } from "@keelson/protocol";
 import { checkOptionNames, type OptionNames } from "../../json/option-names.ts";
+import { MCP_LOG_LEVELS } from "../log-levels.ts";
 import { checkOAuthSettings } from "./authorization/check-oauth-settings.ts";
 
 type ConfigOf<Type extends McpServerConfig["type"]> = Extract<McpServerConfig, { readonly type: Type }>;
@@ -13,6 +14,7 @@ const settings = {
   timeoutMs: true,
   maxMessageBytes: true,
   backgroundAfterMs: true,
+  logLevel: true,
   trustAnnotations: true,
 } as const;
 const http = { ...settings, url: true, authToken: true, headers: true, oauth: true } as const;
@@ -42,6 +44,8 @@ export function checkServerConfig(name: string, config: McpServerConfig): void {
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       throw invalid(number, `has a \`${number}\` that is no number over 0.`);
   }
+  if (config.logLevel !== undefined && !MCP_LOG_LEVELS.includes(config.logLevel))
+    throw invalid("logLevel", `has the \`logLevel\` ${JSON.stringify(config.logLevel)}: it must be one of ${MCP_LOG_LEVELS.join(", ")}.`);
   if (!("oauth" in config) || config.oauth === undefined) return;
   if (config.authToken !== undefined)
     throw invalid("oauth", "has an `authToken` and `oauth`: give it the one, or the other, which gets tokens by itself.");

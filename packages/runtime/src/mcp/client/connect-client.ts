@@ -89,7 +89,7 @@ function createClient({ sdk, name, answering, tell, onError }: ConnectClientOpti
   const client = new sdk.Client(
     { name: "keelson", version: "1.0.0" },
     {
-      capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } },
+      capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
       listChanged: {
         tools: { autoRefresh: false, debounceMs: 0, onChanged: () => tell({ type: "tools-changed" }) },
         prompts: { autoRefresh: false, debounceMs: 0, onChanged: () => tell({ type: "prompts-changed" }) },

@@ -22,11 +22,12 @@ import { createMemoryTokenStore, type McpTokenStore } from "./authorization/toke
 import type { ResolveHost } from "../../transport/resolve-public.ts";
 import { checkServerConfig } from "./check-server-config.ts";
 import { type ClientSdk, loadSdk } from "./load-sdk.ts";
-import { type ManagedServer, manageServer, type RegisteredServer } from "./managed-server.ts";
+import { type ManagedServer, type ManagedServerOptions, manageServer } from "./managed-server.ts";
 import type { McpRoot } from "./mcp-root.ts";
 import { type McpToolSourceOptions, mcpToolSource } from "./mcp-tool-source.ts";
 import type { McpCallOptions, McpNotice, McpRequestOptions, McpToolResult, McpTransport } from "./mcp-transport.ts";
 import { type InProcessServer, openTransport } from "./open-transport.ts";
+import { type RegisteredServer, registeredServer } from "./registered-server.ts";
 import { createSdkTransport } from "./sdk-transport.ts";
 
 export interface McpManagerOptions {
@@ -96,6 +97,8 @@ export interface McpLifecycleManager extends AsyncDisposable {
   toolSource(options?: McpToolSourceOptions): ToolSource;
 }
 
+type ManageSettings = Pick<ManagedServerOptions, "settings" | "isEnabled" | "reconnectDelayMs">;
+
 const DEFAULT_RECONNECT_DELAY_MS = 1000;
 const DEFAULT_MONITOR_MS = 30_000;
 
@@ -131,42 +134,38 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
   const roots = options.roots ?? (cwd === undefined ? [] : [{ uri: pathToFileURL(cwd).href }]);
   const load = (): Promise<ClientSdk> => (options.loadSdk === undefined ? loadSdk() : loadSdk(options.loadSdk));
   const registered = new Map<string, RegisteredServer>();
+  const onRegister = new Set<(server: RegisteredServer) => void>();
   const background = createBackgroundCalls(clock);
 
-  const manage = (name: string, server: McpServerConfig | McpTransport, reconnectDelayMs: number, exec?: Executor): RegisteredServer => {
-    const settings = "type" in server ? server : {};
-    const authorization =
-      "type" in server
-        ? manageAuthorization(name, server, { load, variables, secrets, store: tokens, fetch: options.fetch, resolve: resolveHost, clock })
-        : undefined;
-    const transport =
-      "type" in server
-        ? createSdkTransport({
-            name,
-            settings,
-            load,
-            clock,
-            onElicitation,
-            roots: () => roots,
-            open: (sdk, onStreamEnd) =>
-              openTransport(sdk, name, server, {
-                inProcess,
-                variables,
-                secrets,
-                fetch,
-                authorization,
-                clock,
-                exec: exec ?? options.exec?.(name),
-                cwd,
-                onStreamEnd,
-              }),
-          })
-        : server;
+  const authorizationFor = (name: string, server: McpServerConfig | McpTransport): ServerAuthorization | undefined =>
+    "type" in server
+      ? manageAuthorization(name, server, { load, variables, secrets, store: tokens, fetch: options.fetch, resolve: resolveHost, clock })
+      : undefined;
+  const transportOf = (name: string, server: McpServerConfig, exec?: Executor, authorization?: ServerAuthorization): McpTransport =>
+    createSdkTransport({
+      name,
+      settings: server,
+      load,
+      clock,
+      onElicitation,
+      roots: () => roots,
+      logLevel: server.logLevel ?? (onNotice && "info"),
+      open: (sdk, onStreamEnd) =>
+        openTransport(sdk, name, server, {
+          inProcess,
+          variables,
+          secrets,
+          fetch,
+          authorization,
+          clock,
+          exec: exec ?? options.exec?.(name),
+          cwd,
+          onStreamEnd,
+        }),
+    });
+  const manage = (name: string, transport: McpTransport, settings: ManageSettings): ManagedServer => {
     if (onNotice !== undefined) transport.onNotice((notice) => onNotice(name, notice));
-    return {
-      server: manageServer({ name, settings, transport, reconnectDelayMs, clock, random }),
-      ...(authorization && { authorization }),
-    };
+    return manageServer({ name, transport, clock, random, ...settings });
   };
   const find = (name: string): ManagedServer => findRegistered(name).server;
   const findRegistered = (name: string): RegisteredServer => {
@@ -182,7 +181,7 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
     throw new McpError({ kind: "other", message });
   };
   const each = async (work: (server: ManagedServer) => Promise<void>): Promise<void> => {
-    await Promise.all([...registered.values()].map(({ server }) => work(server)));
+    await Promise.all([...registered.values()].map((server) => server.each(work)));
   };
 
   const manager: McpLifecycleManager = {
@@ -195,26 +194,33 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
           message: name === "" ? "A server needs a name." : `There is a server "${name}" already. Give this one another name.`,
         });
       if ("type" in config) checkServerConfig(name, config);
-      const reconnectDelayMs = given.reconnectDelayMs ?? DEFAULT_RECONNECT_DELAY_MS;
-      registered.set(name, {
-        ...manage(name, config, reconnectDelayMs),
+      const { reconnectDelayMs = DEFAULT_RECONNECT_DELAY_MS } = given;
+      const authorization = authorizationFor(name, config);
+      const settings = { settings: "type" in config ? config : {}, reconnectDelayMs };
+      const added = registeredServer({
+        server: manage(name, "type" in config ? transportOf(name, config, undefined, authorization) : config, settings),
+        authorization,
         // A program runs where the run is held.
         ...("type" in config &&
-          config.type === "stdio" && { inside: (exec: Executor) => manage(name, config, reconnectDelayMs, exec).server }),
+          config.type === "stdio" && {
+            inside: (exec, isEnabled) => manage(name, transportOf(name, config, exec), { ...settings, isEnabled }),
+          }),
       });
+      registered.set(name, added);
+      for (const listener of [...onRegister]) listener(added);
     },
     startAll: () => each((server) => server.start()),
     stopAll: () => each((server) => server.stop()),
-    enable: async (name) => find(name).enable(),
-    disable: async (name) => find(name).disable(),
+    enable: async (name) => findRegistered(name).each((server) => server.enable()),
+    disable: async (name) => findRegistered(name).each((server) => server.disable()),
     async login(name, { signal = new AbortController().signal } = {}) {
       await authorizationOf(name).login(authorize, signal);
       // One that was not let in until now.
       await find(name).check();
     },
     logout: async (name) => authorizationOf(name).logout(),
-    status: (name) => find(name).status(),
-    allStatus: () => [...registered.values()].map(({ server }) => server.status()),
+    status: (name) => findRegistered(name).status(),
+    allStatus: () => [...registered.values()].map((server) => server.status()),
     listTools: async (name) => find(name).transport.listTools(),
     callTool: async (name, tool, input = {}, given) => find(name).callTool(tool, input, given),
     transport: (name) => find(name).transport,
@@ -237,7 +243,7 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
         cancel();
       };
     },
-    toolSource: (given) => mcpToolSource(() => [...registered.values()], { clock, background }, given),
+    toolSource: (given) => mcpToolSource({ registered, onRegister, clock, background }, given),
     async [Symbol.asyncDispose]() {
       await each(async (server) => server[Symbol.asyncDispose]());
     },

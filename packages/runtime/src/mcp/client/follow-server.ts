@@ -68,14 +68,10 @@ export function followServer(server: ManagedServer): FollowedServer {
       return isSettled;
     },
     async start() {
-      if (server.status().state === "connected") {
-        // Not all of them say when their tools change.
-        const listed = listing ?? look();
-        if (!isSettled) await listed;
-        return;
-      }
+      const isKnown = isSettled;
+      // One that is connected is listed again: not all of them say when their tools change.
       await server.start();
-      await listing;
+      if (!isKnown) await listing;
       settle();
     },
     onChange(listener) {

@@ -1,12 +1,13 @@
-import { type Executor, type JsonObject, McpError, type McpServerSettings, type McpServerStatus } from "@keelson/protocol";
+import { type JsonObject, McpError, type McpServerSettings, type McpServerStatus } from "@keelson/protocol";
 import type { Clock } from "../../platform/clock.ts";
-import type { ServerAuthorization } from "./authorization/server-authorization.ts";
 import type { McpCallOptions, McpToolResult, McpTransport } from "./mcp-transport.ts";
 import { paced } from "./paced.ts";
 
 export interface ManagedServerOptions {
   readonly name: string;
   readonly settings: McpServerSettings;
+  /** Default: as `settings` say. */
+  readonly isEnabled?: boolean | undefined;
   readonly transport: McpTransport;
   /** Before the first attempt to connect again; each after that waits twice as long, up to a minute. */
   readonly reconnectDelayMs: number;
@@ -15,11 +16,13 @@ export interface ManagedServerOptions {
   readonly random: () => number;
 }
 
-/** A server whose connection is kept up while it is enabled and was started. */
+/** A server whose connection is kept up while it is enabled and was started or used. */
 export interface ManagedServer extends AsyncDisposable {
   readonly name: string;
   readonly settings: McpServerSettings;
   readonly isEnabled: boolean;
+  /** As far as that is known: it was connected. */
+  readonly hasResources: boolean;
   /** @throws McpError where it is disabled or was shut down */
   readonly transport: McpTransport;
   status(): McpServerStatus;
@@ -33,14 +36,8 @@ export interface ManagedServer extends AsyncDisposable {
   callTool(tool: string, input: JsonObject, options?: McpCallOptions): Promise<McpToolResult>;
   /** Called when it was connected, and when what it offers changed. @returns ends it */
   onChange(listener: () => void): () => void;
-}
-
-/** A server, and how it is made anew for a run whose programs run elsewhere. */
-export interface RegisteredServer {
-  readonly server: ManagedServer;
-  /** Of one over HTTP that has no token in its configuration. */
-  readonly authorization?: ServerAuthorization;
-  readonly inside?: (exec: Executor) => ManagedServer;
+  /** Called once, when it was disposed of. */
+  onEnd(listener: () => void): void;
 }
 
 const MAX_DELAY_MS = 60_000;
@@ -49,7 +46,8 @@ const CHANGE_PAUSE_MS = 1000;
 export function manageServer(options: ManagedServerOptions): ManagedServer {
   const { name, settings, transport, reconnectDelayMs, clock, random } = options;
   const listeners = new Set<() => void>();
-  let isEnabled = settings.enabled ?? true;
+  const endListeners = new Set<() => void>();
+  let isEnabled = options.isEnabled ?? settings.enabled ?? true;
   let isStarted = false;
   let isShutDown = false;
   let attempts = 0;
@@ -108,7 +106,10 @@ export function manageServer(options: ManagedServerOptions): ManagedServer {
     if (notice.type === "tools-changed") toolsChanged();
   });
   const usable = (): McpTransport => {
-    if (isEnabled && !isShutDown) return transport;
+    if (isEnabled && !isShutDown) {
+      isStarted = true;
+      return transport;
+    }
     const why = isShutDown ? "was shut down" : "is disabled: enable it first";
     throw new McpError({ kind: "not-connected", server: name, message: `The server "${name}" ${why}.` });
   };
@@ -118,6 +119,9 @@ export function manageServer(options: ManagedServerOptions): ManagedServer {
     settings,
     get isEnabled() {
       return isEnabled;
+    },
+    get hasResources() {
+      return isEnabled && transport.status().hasResources === true;
     },
     get transport() {
       return usable();
@@ -185,10 +189,13 @@ export function manageServer(options: ManagedServerOptions): ManagedServer {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    onEnd: (listener) => void endListeners.add(listener),
     async [Symbol.asyncDispose]() {
       isShutDown = true;
       await stop();
       stopListening();
+      for (const listener of endListeners) listener();
+      endListeners.clear();
     },
   };
 }

@@ -3,15 +3,16 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { BackgroundCalls } from "./background-calls.ts";
 import { type FollowedServer, followServer } from "./follow-server.ts";
-import type { ManagedServer, RegisteredServer } from "./managed-server.ts";
+import type { ManagedServer } from "./managed-server.ts";
 import { mcpTool } from "./mcp-tool.ts";
+import type { RegisteredServer } from "./registered-server.ts";
 import { resourceTools } from "./resource-tools.ts";
-import { isNamedOf, toolNames } from "./tool-names.ts";
+import { namesBegin, toolNames } from "./tool-names.ts";
 
 export interface McpToolSourceOptions {
   /** Unique among the sources of an agent. Default "mcp". */
   readonly name?: string | undefined;
-  /** Offers `mcp_list_resources` and `mcp_read_resource` beside the servers' tools. Default false. */
+  /** Offers `mcp__server__list_resources` and `mcp__server__read_resource` of each server that has resources. Default false. */
   readonly resources?: boolean | undefined;
   /** How long, in ms, the first turn waits for a server that does not say so itself. Default 0. */
   readonly startupWaitMs?: number | undefined;
@@ -23,17 +24,17 @@ const REQUIRED_WAIT_MS = 10_000;
 
 /** What all sources of a manager share. */
 export interface ToolSourceServices {
+  readonly registered: ReadonlyMap<string, RegisteredServer>;
+  /** Called with each server that is registered later. */
+  readonly onRegister: Set<(server: RegisteredServer) => void>;
   readonly clock: Clock;
   readonly background: BackgroundCalls;
 }
 
 /** What the servers offer, for runs. A server that is not there yet delays nobody: its tools appear between turns. */
-export function mcpToolSource(
-  servers: () => readonly RegisteredServer[],
-  services: ToolSourceServices,
-  options: McpToolSourceOptions = {},
-): ToolSource {
+export function mcpToolSource(services: ToolSourceServices, options: McpToolSourceOptions = {}): ToolSource {
   checkOptionNames("toolSource", options, { name: true, resources: true, startupWaitMs: true, pins: true });
+  const { registered } = services;
   // Runs share servers, and so what is known of them: a later run has their tools from its first turn on.
   const shared = new Map<ManagedServer, FollowedServer>();
   const followShared = (server: ManagedServer): FollowedServer => {
@@ -41,14 +42,14 @@ export function mcpToolSource(
     if (followed === undefined) shared.set(server, (followed = followServer(server)));
     return followed;
   };
-  for (const { server } of servers()) followShared(server);
+  for (const { server } of registered.values()) followShared(server);
   return {
     name: options.name ?? "mcp",
     ...(options.pins && { pins: options.pins }),
     get startupWaitMs() {
-      return Math.max(0, ...servers().map(({ server }) => (server.isEnabled ? waitOf(server.settings, options) : 0)));
+      return Math.max(0, ...[...registered.values()].map(({ server }) => waitOf(server, options)));
     },
-    open: (place: ToolSourcePlace) => openSource(servers(), { ...services, place, options, followShared }),
+    open: (place: ToolSourcePlace) => openSource({ ...services, place, options, followShared }),
   };
 }
 
@@ -66,28 +67,31 @@ interface OpenSourceOptions extends ToolSourceServices {
   followShared(server: ManagedServer): FollowedServer;
 }
 
-function openSource(
-  registered: readonly RegisteredServer[],
-  { place, clock, background, options, followShared }: OpenSourceOptions,
-): OpenToolSource {
+function openSource({ registered, onRegister, place, clock, background, options, followShared }: OpenSourceOptions): OpenToolSource {
   const exec = place.environment?.exec;
-  const offers = registered
-    .filter(({ server }) => server.isEnabled)
-    .map(({ server, inside }): Offer => {
-      const waitMs = waitOf(server.settings, options);
-      if (exec === undefined || inside === undefined) return { followed: followShared(server), waitMs, isOwn: false };
-      return { followed: followServer(inside(exec)), waitMs, isOwn: true };
-    });
-  const startupWaitMs = Math.max(0, ...offers.map(({ waitMs }) => waitMs));
+  const offers: Offer[] = [];
   const listeners = new Set<() => void>();
+  const stopFollowing: (() => void)[] = [];
   let offered: readonly Tool[] | undefined;
-  const stopFollowing = offers.map(({ followed }) =>
-    followed.onChange(() => {
-      offered = undefined;
-      for (const listener of [...listeners]) listener();
-    }),
-  );
+  const changed = (): void => {
+    offered = undefined;
+    for (const listener of [...listeners]) listener();
+  };
+  // One that is disabled is followed, too: it may be enabled while the run works.
+  const add = ({ server, inside }: RegisteredServer): Offer => {
+    const isOwn = exec !== undefined && inside !== undefined;
+    const followed = isOwn ? followServer(inside(exec)) : followShared(server);
+    const offer = { followed, waitMs: waitOf(server, options), isOwn };
+    offers.push(offer);
+    stopFollowing.push(followed.onChange(changed));
+    return offer;
+  };
+  for (const server of registered.values()) add(server);
+  const startupWaitMs = Math.max(0, ...offers.map(({ waitMs }) => waitMs));
+  const addLater = (server: RegisteredServer): void => void add(server).followed.start();
+  onRegister.add(addLater);
   const close = async (): Promise<void> => {
+    onRegister.delete(addLater);
     for (const stop of stopFollowing) stop();
     const own = offers.filter(({ isOwn }) => isOwn).map(({ followed }) => followed);
     for (const followed of own) followed.stop();
@@ -105,12 +109,12 @@ function openSource(
       }),
     ).then(() => {}),
     ...(startupWaitMs > 0 && { startupWaitMs }),
-    mayCome: (name) => offers.some(({ followed }) => !followed.isSettled && isNamedOf(name, followed.server.name)),
+    mayCome: (name) => offers.some(({ followed }) => !followed.isSettled && name.startsWith(namesBegin(followed.server.name))),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    problems: () => offers.flatMap(problemsOf),
+    problems: () => offers.filter(({ followed }) => followed.server.isEnabled).flatMap(problemsOf),
     [Symbol.asyncDispose]: close,
   };
 }
@@ -127,19 +131,26 @@ function within(clock: Clock, done: Promise<void>, ms: number): Promise<void> {
   });
 }
 
-function waitOf({ required, startupWaitMs }: ManagedServer["settings"], { startupWaitMs: usual = 0 }: McpToolSourceOptions): number {
+function waitOf(
+  { isEnabled, settings: { required, startupWaitMs } }: ManagedServer,
+  { startupWaitMs: usual = 0 }: McpToolSourceOptions,
+): number {
+  if (!isEnabled) return 0;
   return startupWaitMs ?? Math.max(usual, required === true ? REQUIRED_WAIT_MS : 0);
 }
 
 function toolsOf(offers: readonly Offer[], background: BackgroundCalls, withResources: boolean): readonly Tool[] {
-  const all = offers.flatMap(({ followed: { server, tools } }) => tools.map((descriptor) => ({ server, descriptor })));
-  const names = toolNames(all.map(({ server, descriptor }) => ({ server: server.name, tool: descriptor.name })));
-  const servers = offers.map(({ followed }) => followed.server);
-  return [
-    ...all.map(({ server, descriptor }, index) => mcpTool(server, descriptor, names[index] as string, background)),
-    ...(withResources ? resourceTools(servers) : []),
-    ...(servers.some(({ settings }) => settings.backgroundAfterMs !== undefined) ? [background.resultTool] : []),
-  ];
+  const all = offers.flatMap(({ followed: { server, tools } }) => [
+    ...tools.map((descriptor) => ({
+      server,
+      tool: descriptor.name,
+      make: (name: string) => mcpTool(server, descriptor, name, background),
+    })),
+    ...(withResources && server.hasResources ? resourceTools(server).filter(({ tool }) => !tools.some(({ name }) => name === tool)) : []),
+  ]);
+  const names = toolNames(all.map(({ server, tool }) => ({ server: server.name, tool })));
+  const inBackground = offers.some(({ followed: { server } }) => server.isEnabled && server.settings.backgroundAfterMs !== undefined);
+  return [...all.map(({ make }, index) => make(names[index] as string)), ...(inBackground ? [background.resultTool] : [])];
 }
 
 function problemsOf({ followed, waitMs }: Offer): readonly string[] {

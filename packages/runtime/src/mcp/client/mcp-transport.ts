@@ -84,6 +84,14 @@ export type McpNotice =
   /** The connection is gone, and nobody here closed it. */
   | { readonly type: "closed"; readonly problem: string };
 
+export interface McpTransportStatus {
+  readonly state: McpConnectionState;
+  readonly protocolVersion?: string;
+  /** Whether it said so when it was connected last. */
+  readonly hasResources?: boolean;
+  readonly problems: readonly string[];
+}
+
 /**
  * A connection to one server. Failures reject with `McpError`. It reconnects when it is told to: keeping connections up, and counting what they do, is
  * up to the manager.
@@ -94,7 +102,7 @@ export interface McpTransport {
   reconnect(): Promise<void>;
   /** Resolves when nothing of it is left: a server that is a program has ended with all that it started. */
   disconnect(): Promise<void>;
-  status(): { readonly state: McpConnectionState; readonly protocolVersion?: string; readonly problems: readonly string[] };
+  status(): McpTransportStatus;
   /** Tools that have no usable form are left out; `status().problems` names them. */
   listTools(options?: McpRequestOptions): Promise<readonly McpToolDescriptor[]>;
   /** It is sent once: where the connection is lost in the middle, whether it was carried out is not known. */

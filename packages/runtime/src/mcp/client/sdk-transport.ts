@@ -1,4 +1,11 @@
-import { type McpConnectionState, McpError, type McpServerSettings, type McpToolDescriptor, type OnElicitation } from "@keelson/protocol";
+import {
+  type McpConnectionState,
+  McpError,
+  type McpLogLevel,
+  type McpServerSettings,
+  type McpToolDescriptor,
+  type OnElicitation,
+} from "@keelson/protocol";
 import type { Client, RequestOptions, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
@@ -26,6 +33,8 @@ export interface SdkTransportOptions {
   readonly clock: Clock;
   readonly onElicitation?: OnElicitation | undefined;
   readonly roots: () => readonly McpRoot[];
+  /** From which level on the server is to tell what it logs. */
+  readonly logLevel?: McpLogLevel | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -35,7 +44,7 @@ const NEVER_MS = 2 ** 31 - 1;
 
 /** A connection to a server by the official SDK. */
 export function createSdkTransport(options: SdkTransportOptions): McpTransport {
-  const { name, settings, load, open, clock, onElicitation, roots } = options;
+  const { name, settings, load, open, clock, onElicitation, roots, logLevel } = options;
   const listeners = new Set<(notice: McpNotice) => void>();
   const calls: OpenCalls = createOpenCalls();
   const tell = (notice: McpNotice): void => {
@@ -45,6 +54,7 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
   let state: McpConnectionState = "disconnected";
   let connecting: Promise<Connected> | undefined;
   let connected: Connected | undefined;
+  let hasResources = false;
   let problem: string | undefined;
   let toolProblems: readonly string[] = [];
   let descriptors = new Map<string, McpToolDescriptor>();
@@ -78,6 +88,9 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
         },
       });
       problem = undefined;
+      // One that refuses this, or never answers, logs as it likes. In the stateless revision each request says it.
+      if (logLevel !== undefined && client.getProtocolEra() !== "modern" && client.getServerCapabilities()?.logging !== undefined)
+        void client.setLoggingLevel(logLevel).catch(() => {});
       return { sdk, client };
     } catch (error) {
       const failure = toMcpError(sdk, name, "connecting", error);
@@ -127,6 +140,7 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
         const made = await attempt(signal);
         connected = made;
         state = "connected";
+        hasResources = made.client.getServerCapabilities()?.resources !== undefined;
         followChanges(made);
         void subscriptions.restore(made);
         return made;
@@ -196,13 +210,19 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
     status: () => ({
       state,
       ...(connected !== undefined && versionOf(connected.client)),
+      hasResources,
       problems: [...(problem === undefined ? [] : [problem]), ...toolProblems],
     }),
     listTools,
     async callTool(tool, input, given = {}) {
       return request(`calling "${tool}"`, given, (made, sending, control) =>
         calls.during({ options: given, control }, () =>
-          callTool({ ...made, name, onElicitation, roots, descriptor: descriptors.get(tool), sending, control }, tool, input, given),
+          callTool(
+            { ...made, name, onElicitation, roots, logLevel, descriptor: descriptors.get(tool), sending, control },
+            tool,
+            input,
+            given,
+          ),
         ),
       );
     },

@@ -71,8 +71,13 @@ export function connectToTools(name: string, tools: readonly Tool[]): Transport 
   return transport;
 }
 
-function describe({ name, description, inputSchema, effect }: Tool): JsonObject {
-  return { name, description, inputSchema, annotations: { readOnlyHint: effect === "read", idempotentHint: effect === "idempotent" } };
+function describe({ name, description, inputSchema, effect, risk }: Tool): JsonObject {
+  const annotations = {
+    readOnlyHint: effect === "read",
+    idempotentHint: effect === "idempotent",
+    ...(risk === "high" && { destructiveHint: true }),
+  };
+  return { name, description, inputSchema, annotations };
 }
 
 function refused(code: number, message: string): Answer {

@@ -1,6 +1,4 @@
-import type { JsonObject, ToolAnswer, ToolCall, ToolInference, ToolInferenceAnswer, ToolQuestion } from "@keelson/protocol";
-
-export type McpLogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+import type { JsonObject, McpLogLevel, ToolAnswer, ToolCall, ToolInference, ToolInferenceAnswer, ToolQuestion } from "@keelson/protocol";
 
 /** What a client may offer to servers. */
 export type ClientOffer = "elicitation" | "sampling" | "roots";
