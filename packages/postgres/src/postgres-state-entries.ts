@@ -1,6 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { StateError } from "@keelson/protocol";
-import { isLinkKey, type KeyRange, planWrite, searchableText, type StateEntry, type StateWrite } from "keelson/state/kit";
+import { isLinkKey, type KeyRange, LAST_TIME_MS, planWrite, searchableText, type StateEntry, type StateWrite } from "keelson/state/kit";
 import type { Row, SentValue } from "./connection/connection.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import type { DatabaseClock } from "./postgres-log-statements.ts";
@@ -47,7 +47,7 @@ export function stateEntries(database: PostgresDatabase, clock: DatabaseClock): 
     ORDER BY e.key LIMIT $6::text::bigint`;
   const next = `
     SELECT $2::text AS scope, $3::text COLLATE "C" AS key, 1 AS version, $4::text AS value, $5::text AS metadata,
-      clock.now + $6::text::bigint AS expires_at, $7::text AS tier, $8::text AS lifetime, $9::text AS content_kind,
+      CASE WHEN $6::text IS NOT NULL THEN least(clock.now + $6::text::bigint, ${LAST_TIME_MS}) END AS expires_at, $7::text AS tier, $8::text AS lifetime, $9::text AS content_kind,
       $10::text::double precision AS salience, $11::text::uuid AS writer,
       setweight(to_tsvector('${schema}.words', $12::text), 'A') || setweight(to_tsvector('${schema}.words', $13::text), 'B') AS words
     FROM clock`;
@@ -122,7 +122,7 @@ function valuesOf(write: StateWrite, writer: string): readonly SentValue[] {
     storedName(key),
     value,
     metadata ?? null,
-    ttlMs === undefined ? null : String(Math.ceil(ttlMs)),
+    ttlMs === undefined ? null : String(ttlMs),
     tier ?? null,
     lifetime ?? null,
     contentKind === undefined ? null : storedName(contentKind),

@@ -1,9 +1,12 @@
 import type { Embedder, JsonObject, JsonValue, SearchResult } from "@keelson/protocol";
 import {
+  addMeaning,
   bestMatches,
   candidatesFor,
-  fuseRanks,
+  embeddedText,
   isLinkKey,
+  MAX_QUERY_WORDS,
+  type MeaningSearch,
   scoreOf,
   searchableText,
   type SearchTerms,
@@ -55,20 +58,25 @@ export function stateSearch(database: PostgresDatabase, clock: DatabaseClock, em
       : "(SELECT sum(one * other) FROM unnest(e.embedding, $6::text::real[]) AS parts (one, other))";
   }
 
-  async function embedMissing(scope: string, model: Embedder, signal: AbortSignal | undefined): Promise<void> {
+  async function embedMissing(scope: string, model: string, embed: Parameters<MeaningSearch<string>["embedMissing"]>[0]): Promise<void> {
     for (let last = "0"; ;) {
-      const rows = await database.query(missing, [storedName(scope), model.model, last]);
+      const rows = await database.query(missing, [storedName(scope), model, last]);
       if (rows.length === 0) return;
       last = String(rows.at(-1)?.["id"]);
       const entries = rows.filter((row) => !isLinkKey(nameIn(String(row["key"]))));
       if (entries.length === 0) continue;
-      const { vectors } = await model.embed(entries.map(textOf), { purpose: "document", signal });
+      const vectors = await embed(entries.map(textOf));
+      const made = entries.flatMap((entry, index) => {
+        const vector = vectors[index];
+        return vector === undefined ? [] : [{ id: entry["id"], version: entry["version"], vector: vectorText(vector) }];
+      });
       await database.query(keep, [
-        `{${entries.map(({ id }) => String(id)).join(",")}}`,
-        `{${entries.map(({ version }) => String(version)).join(",")}}`,
-        textArray(vectors.map(vectorText)),
-        model.model,
+        `{${made.map(({ id }) => String(id)).join(",")}}`,
+        `{${made.map(({ version }) => String(version)).join(",")}}`,
+        textArray(made.map(({ vector }) => vector)),
+        model,
       ]);
+      if (vectors.includes(undefined)) return;
     }
   }
 
@@ -84,23 +92,24 @@ export function stateSearch(database: PostgresDatabase, clock: DatabaseClock, em
   }
 
   return async (scope, query, terms) => {
-    const words = wordsOf(query);
-    const sought = indexedWords(query);
-    if (sought === "" || terms.limit === 0) return [];
+    const words = wordsOf(query).slice(0, MAX_QUERY_WORDS);
+    const sought = [...new Set(indexedWords(query).split(" "))].slice(0, MAX_QUERY_WORDS);
+    if (sought[0] === "" || terms.limit === 0) return [];
     const most = String(candidatesFor(terms.limit));
     const { contentKind, tier, signal } = terms;
     const values = [clock.value(), storedName(scope), contentKind === undefined ? null : storedName(contentKind), tier ?? null, most];
-    const anyOf = sought
-      .split(" ")
-      .map((word) => `'${word}'`)
-      .join(" | ");
+    const anyOf = sought.map((word) => `'${word}'`).join(" | ");
     const found = await database.query(byWords, [...values, anyOf]);
-    let relevance = new Map(found.map((row) => [String(row["id"]), Number(row["relevance"])]));
+    let relevance: ReadonlyMap<string, number> = new Map(found.map((row) => [String(row["id"]), Number(row["relevance"])]));
     if (embedder !== undefined) {
-      await embedMissing(scope, embedder, signal);
-      const { vectors } = await embedder.embed([query], { purpose: "query", signal });
-      const byMeaning = await nearest(values, vectors[0] ?? [], embedder.model);
-      relevance = new Map(fuseRanks([[...relevance.keys()], byMeaning]));
+      const { model } = embedder;
+      relevance = await addMeaning(relevance, {
+        embedder,
+        query,
+        signal,
+        embedMissing: (embed) => embedMissing(scope, model, embed),
+        nearest: (vector) => nearest(values, vector, model),
+      });
     }
     if (relevance.size === 0) return [];
     const rows = await database.query(shown, [`{${[...relevance.keys()].join(",")}}`]);
@@ -121,7 +130,7 @@ function resultIn({ key, value, metadata, salience }: Row, relevance: number, wo
 }
 
 function textOf({ key, value }: Row): string {
-  return `${nameIn(String(key))}\n${searchableText(JSON.parse(String(value)) as JsonValue)}`;
+  return embeddedText(nameIn(String(key)), JSON.parse(String(value)) as JsonValue);
 }
 
 /** Of length 1. */

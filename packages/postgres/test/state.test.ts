@@ -49,22 +49,70 @@ function describeMeaning(open: (options: object) => PostgresStores): void {
     for (let index = 0; index < 210; index++) await stores.state.write(GLOBAL, `k${index}`, "a truck");
     expect(first.asked).toEqual([]);
     await stores.state.search(GLOBAL, "car");
-    expect(first.asked.map((texts) => texts.length - 1)).toEqual([200, 10, 1]);
+    expect(first.asked.map((texts) => texts.length - 1)).toEqual([1, 200, 10]);
     await stores.state.write(GLOBAL, "k7", "a dog");
     first.asked.length = 0;
     expect((await stores.state.search(GLOBAL, "hound"))[0]?.key).toBe("k7");
     expect(first.asked).toEqual([
-      ["document", "k7\na dog"],
       ["query", "hound"],
+      ["document", "k7\na dog"],
     ]);
   });
 
-  it("tells of an embedder that fails, and keeps what was written", async () => {
+  it("goes by words while the embedder fails, and says so where they find nothing", async () => {
     const failing: Embedder = { name: "down", model: "m", embed: () => Promise.reject(new Error("no connection")) };
     const { state } = open({ embedder: failing });
     expect(await state.write(GLOBAL, "k", "text")).toBe(1);
-    await expect(state.search(GLOBAL, "text")).rejects.toThrow("no connection");
+    expect(await keysOf(state, "text")).toEqual(["k"]);
+    await expect(state.search(GLOBAL, "other")).rejects.toMatchObject({
+      failure: { kind: "unavailable", message: expect.stringMatching(/no connection.*Try again/) },
+    });
     expect(await state.read(GLOBAL, "k")).toEqual({ value: "text", version: 1 });
+  });
+
+  it("sends the beginning of a long value, and what is refused once until it changes; all others are found by meaning", async () => {
+    const kinds = embedderOfKinds();
+    const picky: Embedder = {
+      ...kinds,
+      async embed(texts, options) {
+        const result = await kinds.embed(texts, options);
+        if (texts.some((text) => text.length > 8_000 || text.includes("refused"))) throw new Error("maximum input length is 8192 tokens");
+        return result;
+      },
+    };
+    const { state } = open({ embedder: picky });
+    for (let index = 0; index < 20; index++) await state.write(GLOBAL, `k${index}`, index === 7 ? "a refused espresso" : "a truck");
+    await state.write(GLOBAL, "long", `puppy ${"words of a page ".repeat(10_000)}`);
+    expect(await keysOf(state, "hound")).toEqual(["long"]);
+    expect(await keysOf(state, "refused")).toEqual(["k7"]);
+    expect((await keysOf(state, "car")).length).toBe(19);
+    kinds.asked.length = 0;
+    expect(await keysOf(state, "espresso")).toEqual(["k7"]);
+    expect(kinds.asked).toEqual([["query", "espresso"]]);
+    await state.write(GLOBAL, "k7", "a latte");
+    expect(await keysOf(state, "coffee")).toEqual(["k7"]);
+  });
+
+  it("remembers nothing as refused while the embedder is out of order, and keeps the vectors that it made before", async () => {
+    const kinds = embedderOfKinds();
+    let left = 3;
+    const failing: { -readonly [K in keyof Embedder]: Embedder[K] } = {
+      ...kinds,
+      embed: (texts, options) =>
+        left-- > 0 && !texts.includes("k1\na puppy") ? kinds.embed(texts, options) : Promise.reject(new Error("no connection")),
+    };
+    const { state } = open({ embedder: failing });
+    await state.write(GLOBAL, "k0", "an espresso");
+    await state.write(GLOBAL, "k1", "a puppy");
+    // The query, both values, the first value; then the second value is refused, and so is the query.
+    expect(await keysOf(state, "coffee")).toEqual(["k0"]);
+    const mended = embedderOfKinds();
+    failing.embed = (texts, options) => mended.embed(texts, options);
+    expect(await keysOf(state, "hound")).toEqual(["k1"]);
+    expect(mended.asked).toEqual([
+      ["query", "hound"],
+      ["document", "k1\na puppy"],
+    ]);
   });
 }
 
@@ -144,6 +192,14 @@ describe.skipIf(isWithoutServer)(`a state store on a server of PostgreSQL${needs
       { numRuns: 100 },
     );
     expect(await keysOf(state, "'plain' & !((")).toEqual(["k"]);
+  });
+
+  it("looks for the first 1,000 words of a query", async () => {
+    const { state } = server.stores();
+    await state.write(GLOBAL, "first", "w999");
+    await state.write(GLOBAL, "last", "w1000");
+    const words = Array.from({ length: 20_000 }, (_, index) => `w${index}`);
+    expect(await keysOf(state, words.join(" "))).toEqual(["first"]);
   });
 
   describe("by meaning, without pgvector", () => {

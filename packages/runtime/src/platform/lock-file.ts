@@ -6,15 +6,18 @@ import { isDeadOwner, processOwner } from "./process-owner.ts";
 /**
  * Takes a lock that is a file, which is there as long as it is held. One that a process of this machine left behind when it was killed is taken
  * over. @returns nothing where somebody else holds it
+ * @param foundLeft is called where one was left behind, also when somebody else gets the lock after that
  */
-export async function takeLock(path: string): Promise<AsyncDisposable | undefined> {
+export async function takeLock(path: string, foundLeft?: () => void): Promise<AsyncDisposable | undefined> {
   // No two holders write the same: who takes a lock over knows which one it is.
   const mine = `${processOwner(nodeCrypto().randomBytes(8).toString("hex"))}\n`;
   for (;;) {
     if (await createPrivateFile(path, mine)) return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
     const held = await content(path);
     if (held === undefined) continue;
-    if (!isDeadOwner(held.trim()) || !(await removeDead(path, held))) return undefined;
+    if (!isDeadOwner(held.trim())) return undefined;
+    foundLeft?.();
+    if (!(await removeDead(path, held))) return undefined;
   }
 }
 

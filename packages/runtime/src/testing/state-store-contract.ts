@@ -165,6 +165,17 @@ export function describeStateStore(name: string, create: () => StateStoreSubject
       expect(await store.list(GLOBAL, "")).toEqual(["brief", "kept", "long"]);
     });
 
+    it("keeps what has a time to live beyond all dates until the last of them [ST-10]", async () => {
+      await using store = (await create()).store;
+      for (const ttlMs of [Number.MAX_SAFE_INTEGER, 1e300, Number.MAX_VALUE]) {
+        const key = `for-${ttlMs}`;
+        expect(await store.write(GLOBAL, key, "first", { ttlMs })).toBe(1);
+        expect(await store.read(GLOBAL, key)).toEqual({ value: "first", version: 1, expiresAt: 8.64e15 });
+        expect(await store.list(GLOBAL, key)).toEqual([key]);
+        expect(await store.write(GLOBAL, key, "second", { ttlMs, ifVersion: 1 })).toBe(2);
+      }
+    });
+
     it("gives back what the last write said of its value [ST-10]", async () => {
       await using store = (await create()).store;
       const metadata = { untrusted: ["web"], n: { deep: [1] } };

@@ -36,7 +36,9 @@ describe("a server that means harm", () => {
     const offered = source.tools().map(({ name }) => name);
     expect(new Set(offered).size).toBe(names.length + 2);
     expect(offered.filter((name) => name.startsWith("mcp__bank__"))).toEqual(["mcp__bank__pay"]);
-    expect(offered.filter((name) => name.startsWith("mcp__evil_bank_"))).toEqual([expect.stringMatching(/^mcp__evil_bank_[0-9a-f]{12}__pay$/)]);
+    expect(offered.filter((name) => name.startsWith("mcp__evil_bank_"))).toEqual([
+      expect.stringMatching(/^mcp__evil_bank_[0-9a-f]{12}__pay$/),
+    ]);
     expect(offered.filter((name) => name.startsWith("mcp__evil__"))).toHaveLength(names.length);
     for (const name of offered) expect(name).toMatch(/^mcp__[a-zA-Z0-9_-]{1,59}$/);
     expect(source.problems?.()).toEqual([expect.stringMatching(/The tool "" is left out: it has no name/)]);

@@ -1,4 +1,4 @@
-import type { BlobStore, BudgetLedger, Scope, StateStore } from "@keelson/protocol";
+import type { BlobStore, BudgetLedger, BudgetScope, Scope, StateStore } from "@keelson/protocol";
 import { StateError, usd } from "@keelson/protocol";
 
 /** The stores of one place, as far as there are such. */
@@ -9,7 +9,7 @@ export interface WrittenStores extends AsyncDisposable {
 }
 
 export const SCOPE: Scope = { type: "global" };
-export const PAID = { id: "run", maxCost: usd("1000000") };
+export const PAID: BudgetScope = { id: "run", maxCost: usd("1000000") };
 // Long enough for several writes to the file.
 const FILL = "x".repeat(20_000);
 

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,13 @@ describeKilledWriters("a folder of files that two processes write to", {
   open: () => ({ state: createFsStore(files), async [Symbol.asyncDispose]() {} }),
   program,
   args: () => ["file", files],
-  checkPlace: () => expect(readdirSync(join(files, "global")).filter((name) => name === ".lock")).toEqual([]),
+  // Who was killed before he wrote his name into the draft of a lock has left an empty one, which is removed when it is old.
+  checkPlace: () =>
+    expect(
+      readdirSync(files, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith(".json"))
+        .filter(({ parentPath, name }) => !/^\.lock\.[0-9a-f]{12}$/.test(name) || statSync(join(parentPath, name)).size > 0),
+    ).toEqual([]),
 });
 
 describeKilledWriters("the state, blobs and ledger of a SQLite file that two processes write to", {

@@ -16,21 +16,9 @@ export function entryText(key: string, entry: StateEntry): string {
 
 /** @returns `undefined` where there is no such file. @throws StateError `corrupt` */
 export async function readEntry(path: string): Promise<StateEntry | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw error;
-  }
-  let read: { readonly [name: string]: unknown };
-  try {
-    read = JSON.parse(text) as typeof read;
-  } catch (cause) {
-    throw corrupt(path, (cause as Error).message, cause);
-  }
-  const { version, value, metadata, expiresAt, tier, lifetime, contentKind, salience } = read ?? {};
+  const read = await readFields(path);
+  if (read === undefined) return undefined;
+  const { version, value, metadata, expiresAt, tier, lifetime, contentKind, salience } = read;
   if (typeof version !== "number" || value === undefined) throw corrupt(path, "it has no version or no value");
   return {
     version,
@@ -42,6 +30,29 @@ export async function readEntry(path: string): Promise<StateEntry | undefined> {
     contentKind: wordIn(contentKind),
     salience: typeof salience === "number" ? salience : undefined,
   };
+}
+
+/** The key that an entry is of. @returns `undefined` where there is no such file. @throws StateError `corrupt` */
+export async function readKey(path: string): Promise<string | undefined> {
+  const read = await readFields(path);
+  if (read !== undefined && typeof read["key"] !== "string") throw corrupt(path, "it has no key");
+  return read?.["key"] as string | undefined;
+}
+
+async function readFields(path: string): Promise<{ readonly [name: string]: unknown } | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+  try {
+    return (JSON.parse(text) as { readonly [name: string]: unknown } | null) ?? {};
+  } catch (cause) {
+    throw corrupt(path, (cause as Error).message, cause);
+  }
 }
 
 function wordIn(value: unknown): string | undefined {

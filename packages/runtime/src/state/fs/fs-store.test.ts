@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { StateError } from "@keelson/protocol";
 import { afterAll, expect, it } from "vitest";
+import { processOwner } from "../../platform/process-owner.ts";
 import { describeStateStore } from "../../testing/state-store-contract.ts";
 import { createFsStore } from "./fs-store.ts";
+import { keyPath, scopePath } from "./key-path.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keelson-state-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -56,6 +58,83 @@ it("removes folders with the last key in them, and leaves files alone that are n
   expect(readdirSync(join(root, "session/s1/a"))).toEqual(["d.json"]);
   expect(await store.list(SESSION, "")).toEqual(["a/d"]);
   expect(readdirSync(join(root, "session/s1")).sort()).toEqual(["a", "notes.txt"]);
+});
+
+const leftBy = (root: string, pattern: RegExp): readonly string[] =>
+  readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => pattern.test(name))
+    .sort();
+const DRAFTS = /\.[0-9a-f]{12,16}$/;
+const DEAD = `${processOwner().replace(/^\d+/, "4194304")}:instance\n`;
+
+it("removes what killed processes left behind when it first writes into the scope, and what may still be in use it leaves", async () => {
+  const root = newRoot();
+  await createFsStore(root).write(SESSION, "a/b", 1);
+  const scope = join(root, "session/s1");
+  writeFileSync(join(scope, "a/b.json.0123456789ab"), "a secret");
+  mkdirSync(join(scope, "c"));
+  writeFileSync(join(scope, "c/d.json.0123456789ab"), "a secret");
+  writeFileSync(join(scope, ".lock.0123456789ab"), DEAD);
+  writeFileSync(join(scope, ".lock.0123456789abcdef.0123456789ab"), DEAD);
+  writeFileSync(join(scope, ".lock.000000000000"), "");
+  writeFileSync(join(scope, ".lock.111111111111"), "");
+  utimesSync(join(scope, ".lock.111111111111"), 1, 1);
+  writeFileSync(join(scope, ".lock.222222222222"), `${processOwner("another")}\n`);
+  await using store = createFsStore(root);
+  await store.write(SESSION, "z", 1);
+  expect(leftBy(root, DRAFTS)).toEqual(["session/s1/.lock.000000000000", "session/s1/.lock.222222222222"]);
+  expect(readdirSync(scope).filter((name) => !name.startsWith("."))).toEqual(["a", "z.json"]);
+});
+
+it("removes what a process left that was killed while it wrote, whoever takes over its lock", async () => {
+  const root = newRoot();
+  await using store = createFsStore(root);
+  await store.write(SESSION, "a", 1);
+  writeFileSync(join(root, "session/s1/.lock"), DEAD);
+  writeFileSync(join(root, "session/s1/b.json.0123456789ab"), "a secret");
+  await store.write(SESSION, "c", 1);
+  expect(readdirSync(join(root, "session/s1")).sort()).toEqual(["a.json", "c.json"]);
+});
+
+it("removes what was left behind when it lists a scope or deletes the key, and not while another process writes", async () => {
+  const root = newRoot();
+  await using store = createFsStore(root);
+  await store.write(SESSION, "a", 1);
+  const scope = join(root, "session/s1");
+  writeFileSync(join(scope, "b.json.0123456789ab"), "a secret");
+  writeFileSync(join(scope, ".lock"), `${processOwner("another")}\n`);
+  expect(await store.list(SESSION, "")).toEqual(["a"]);
+  expect(leftBy(root, DRAFTS)).toHaveLength(1);
+  rmSync(join(scope, ".lock"));
+  expect(await store.list(SESSION, "")).toEqual(["a"]);
+  expect(readdirSync(scope)).toEqual(["a.json"]);
+  writeFileSync(join(scope, "a.json.0123456789ab"), "a secret");
+  await store.delete(SESSION, "a");
+  expect(readdirSync(scope)).toEqual([]);
+});
+
+it("keeps any key in any scope, however long their paths would be, and goes on with long ones that are there", async () => {
+  const root = newRoot();
+  const key = "É".repeat(512);
+  const long = { type: "session", id: "É".repeat(200) } as const;
+  await using store = createFsStore(root);
+  for (const scope of [long, { type: "custom", namespace: "Team".repeat(400), id: "X".repeat(800) }, SESSION] as const) {
+    expect(await store.write(scope, key, "É")).toBe(1);
+    expect(await store.write(scope, "/".repeat(1024), 1)).toBe(1);
+    expect(await store.write(scope, "short", 1)).toBe(1);
+    expect(await createFsStore(root).read(scope, key)).toEqual({ value: "É", version: 1 });
+    expect(await store.list(scope, "")).toEqual(["/".repeat(1024), "short", key]);
+    await store.delete(scope, key);
+    expect(await store.list(scope, "É")).toEqual([]);
+  }
+  // As earlier versions wrote them.
+  const file = join(root, scopePath(long), keyPath("É".repeat(100)));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ key: "É".repeat(100), version: 7, value: "old" }));
+  expect(await store.list(long, "")).toEqual(["É".repeat(100)]);
+  expect(await store.write(long, "É".repeat(100), "new", { ifVersion: 7 })).toBe(8);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ value: "new", version: 8 });
 });
 
 it("says which file is damaged, and leaves it as it is", async () => {

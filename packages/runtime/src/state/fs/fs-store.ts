@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { readdir, rm, rmdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Scope, StateError, type StateStore } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
@@ -8,9 +8,10 @@ import { makeFolder } from "../../platform/make-folder.ts";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { keyRange, keysInRange } from "../kit/key-page.ts";
 import { assertKey, closedStateStore, encodeWrite, isLive, planWrite, storedValue } from "../kit/state-entry.ts";
-import { entryText, readEntry } from "./entry-file.ts";
+import { entryText, readEntry, readKey } from "./entry-file.ts";
 import { toStateError } from "./fs-failure.ts";
-import { keyOfPath, keyPath, scopePath } from "./key-path.ts";
+import { isDigestPath, keyFile, keyOfPath, scopeFolder } from "./key-path.ts";
+import { mayBeLeftBehind, removeDraftsOf, removeLeftBehind, removeWithFolders } from "./left-behind.ts";
 
 export interface FsStoreOptions {
   /** The folder; it is created when missing. */
@@ -25,6 +26,8 @@ export interface FsStoreOptions {
 
 const LOCK = ".lock";
 const RETRY_MS = 5;
+/** So that a store of many sessions does not grow for each. */
+const MAX_TIDIED = 10_000;
 
 /**
  * A state store in a folder: a JSON file for each key, in a folder for each scope, as in `session/s1/history/turn-1.json`. A write is there
@@ -41,11 +44,13 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     });
   const root = resolve(options.root);
   const queues = new Map<string, Promise<unknown>>();
+  /** The folders in which nothing is left behind, as far as this store knows: looking for that at each write would cost as much as there are keys. */
+  const tidied = new Set<string>();
   let isClosed = false;
 
   const folderOf = (scope: Scope): string => {
     if (isClosed) throw closedStateStore();
-    return join(root, scopePath(scope));
+    return scopeFolder(root, scope);
   };
 
   /** One change of a scope after the other, in this process and all others. */
@@ -53,7 +58,13 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     const before = queues.get(folder);
     const turn = (async () => {
       await before?.catch(() => {});
-      await using _held = await lock(folder, busyTimeoutMs);
+      // Who was killed while he wrote has left his lock, too.
+      await using _held = await lock(folder, busyTimeoutMs, () => tidied.delete(folder));
+      if (!tidied.has(folder)) {
+        await removeLeftBehind(folder, await entriesBelow(folder));
+        if (tidied.size >= MAX_TIDIED) tidied.clear();
+        tidied.add(folder);
+      }
       // Awaited here: the lock is held until it is done.
       return await work();
     })();
@@ -68,7 +79,7 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
   return {
     async read(scope, key) {
       assertKey(key);
-      const path = join(folderOf(scope), keyPath(key));
+      const path = keyFile(folderOf(scope), key);
       const entry = await attempt(path, () => readEntry(path));
       return isLive(entry, now()) ? storedValue(entry) : undefined;
     },
@@ -77,10 +88,12 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
       const folder = folderOf(scope);
       return attempt(folder, async () => {
         const found: string[] = [];
+        const entries = await entriesBelow(folder);
+        if (entries.some(mayBeLeftBehind)) await tidyIfFree(folder);
         // Whether one has expired stands in its file.
-        for (const key of keysInRange(await keysBelow(folder), { ...range, limit: Number.POSITIVE_INFINITY })) {
+        for (const key of keysInRange(await keysAmong(entries, folder), { ...range, limit: Number.POSITIVE_INFINITY })) {
           if (found.length >= range.limit) break;
-          if (isLive(await readEntry(join(folder, keyPath(key))), now())) found.push(key);
+          if (isLive(await readEntry(keyFile(folder, key)), now())) found.push(key);
         }
         return found;
       });
@@ -92,7 +105,7 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     async write(scope, key, value, writeOptions) {
       const write = encodeWrite(scope, key, value, writeOptions, maxValueBytes);
       const folder = folderOf(scope);
-      const path = join(folder, keyPath(key));
+      const path = keyFile(folder, key);
       return attempt(path, () =>
         change(folder, async () => {
           const entry = planWrite(write, await readEntry(path), now());
@@ -105,11 +118,11 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     async delete(scope, key) {
       assertKey(key);
       const folder = folderOf(scope);
-      const path = join(folder, keyPath(key));
+      const path = keyFile(folder, key);
       await attempt(path, () =>
         change(folder, async () => {
-          await rm(path, { force: true });
-          for (let above = dirname(path); above !== folder && (await removeEmpty(above)); above = dirname(above));
+          await removeDraftsOf(path);
+          await removeWithFolders(path, folder);
         }),
       );
     },
@@ -120,11 +133,11 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
   };
 }
 
-async function lock(folder: string, busyTimeoutMs: number): Promise<AsyncDisposable> {
+async function lock(folder: string, busyTimeoutMs: number, foundLeft: () => void): Promise<AsyncDisposable> {
   makeFolder(folder, 0o700);
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
-    const held = await takeLock(join(folder, LOCK));
+    const held = await takeLock(join(folder, LOCK), foundLeft);
     if (held !== undefined) return held;
     if (performance.now() > deadline)
       throw new StateError({
@@ -137,12 +150,26 @@ async function lock(folder: string, busyTimeoutMs: number): Promise<AsyncDisposa
   }
 }
 
-async function keysBelow(folder: string): Promise<readonly string[]> {
-  const entries = await entriesBelow(folder);
-  return entries.flatMap((entry) => {
-    const key = entry.isFile() ? keyOfPath(relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, "/")) : undefined;
-    return key === undefined ? [] : [key];
-  });
+async function keysAmong(entries: readonly Dirent[], folder: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const below = relative(folder, path).replaceAll(sep, "/");
+    const key = isDigestPath(below) ? await readKey(path) : keyOfPath(below);
+    if (key !== undefined) keys.push(key);
+  }
+  return keys;
+}
+
+/** What is being written now is left to its writers, and a folder that may not be changed is left as it is: who lists only wants to read. */
+async function tidyIfFree(folder: string): Promise<void> {
+  try {
+    await using held = await takeLock(join(folder, LOCK));
+    if (held !== undefined) await removeLeftBehind(folder, await entriesBelow(folder));
+  } catch {
+    // The next write says what is wrong.
+  }
 }
 
 async function entriesBelow(folder: string): Promise<readonly Dirent[]> {
@@ -155,16 +182,6 @@ async function entriesBelow(folder: string): Promise<readonly Dirent[]> {
       if (path === folder) return [];
       // A folder in it went away meanwhile, with the last key that was in there.
     }
-  }
-}
-
-/** @returns false where something is in it */
-async function removeEmpty(folder: string): Promise<boolean> {
-  try {
-    await rmdir(folder);
-    return true;
-  } catch {
-    return false;
   }
 }
 

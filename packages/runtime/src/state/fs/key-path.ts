@@ -1,9 +1,40 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Scope } from "@keelson/protocol";
+import { nodeCrypto } from "../../platform/node-crypto.ts";
 import { scopeName } from "../kit/state-scope.ts";
 
 /** File names end at 255 bytes nearly everywhere; some is left for what is put behind them. */
 const MAX_SEGMENT = 200;
 const CONTINUED = "%+";
+/** Paths end at 4,096 bytes on Linux and at 1,024 on macOS; some of that is the store's own folder. */
+const MAX_SCOPE_PATH = 300;
+const MAX_KEY_PATH = 400;
+/** No name that was escaped begins so. */
+const DIGEST = /^%\+[0-9a-f]{64}\.json$/;
+
+/** The folder of a scope. One whose path would be too long has its digest as its name, unless an earlier version has made the long one. */
+export function scopeFolder(root: string, scope: Scope): string {
+  const path = join(root, scopePath(scope));
+  if (path.length - root.length <= MAX_SCOPE_PATH || existsSync(path)) return path;
+  return join(root, scope.type, digestName(scopeName(scope)));
+}
+
+/** The file of a key in the folder of its scope. One whose path would be too long is named as in {@link scopeFolder}. */
+export function keyFile(folder: string, key: string): string {
+  const path = join(folder, keyPath(key));
+  if (path.length - folder.length <= MAX_KEY_PATH || existsSync(path)) return path;
+  return join(folder, `${digestName(key)}.json`);
+}
+
+/** Whether a file's path below the folder of its scope says nothing of its key, which stands in the file. */
+export function isDigestPath(path: string): boolean {
+  return DIGEST.test(path);
+}
+
+function digestName(name: string): string {
+  return `${CONTINUED}${nodeCrypto().createHash("sha256").update(name).digest("hex")}`;
+}
 
 /**
  * Where a key lies below the folder of its scope: `history/turn-1` at `history/turn-1.json`. Every key has a path of its own, on file systems

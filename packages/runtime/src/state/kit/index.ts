@@ -40,12 +40,14 @@ export { type KeyRange, keyRange, keysInRange } from "./key-page.ts";
 export { fuseRanks } from "./rank-fusion.ts";
 export { bestMatches, candidatesFor, scoreOf, type SearchTerms, searchTerms } from "./search-terms.ts";
 export { SHORTEST_BEGINNING, textRelevance } from "./text-relevance.ts";
-export { searchableText, snippetAround, wordsOf } from "./searchable-text.ts";
+export { MAX_QUERY_WORDS, searchableText, snippetAround, wordsOf } from "./searchable-text.ts";
+export { addMeaning, embeddedText, type MeaningSearch } from "./search-by-meaning.ts";
 export {
   assertKey,
   closedStateStore,
   encodeWrite,
   isLive,
+  LAST_TIME_MS,
   planWrite,
   type StateEntry,
   type StateWrite,

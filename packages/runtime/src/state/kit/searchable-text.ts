@@ -2,6 +2,8 @@ import type { JsonValue } from "@keelson/protocol";
 
 /** Of one value. What comes behind is kept, and not found. */
 const MAX_INDEXED = 256 * 1024;
+/** That a state store looks for: a database takes only so long a query, and nobody means more. */
+export const MAX_QUERY_WORDS = 1000;
 const SNIPPET = 160;
 
 /** What words of a value can be found by: its strings and numbers, and the names that they stand under. */

@@ -7,6 +7,9 @@ export const MAX_KEY_BYTES = 1024;
 /** What one value may hold unless the store is told otherwise. */
 export const MAX_VALUE_BYTES: number = 16 * 1024 * 1024;
 
+/** The last moment that a `Date` holds: what would expire later expires then, which every database can keep. */
+export const LAST_TIME_MS = 8.64e15;
+
 /** What a store keeps of a key. */
 export interface StateEntry {
   readonly version: number;
@@ -29,6 +32,7 @@ export interface StateWrite extends Omit<StateEntry, "version" | "expiresAt"> {
   readonly scope: string;
   readonly key: string;
   readonly ifVersion: number | undefined;
+  /** A whole number. */
   readonly ttlMs: number | undefined;
 }
 
@@ -73,7 +77,7 @@ export function encodeWrite(
     value: text,
     metadata: metadata && jsonText(key, "metadata", metadata),
     ifVersion,
-    ttlMs,
+    ttlMs: ttlMs === undefined ? undefined : Math.min(Math.ceil(ttlMs), LAST_TIME_MS),
     tier,
     lifetime,
     contentKind,
@@ -99,7 +103,7 @@ export function planWrite(write: StateWrite, current: StateEntry | undefined, no
     version: actualVersion + 1,
     value,
     metadata,
-    expiresAt: ttlMs === undefined ? undefined : now + Math.ceil(ttlMs),
+    expiresAt: ttlMs === undefined ? undefined : Math.min(now + ttlMs, LAST_TIME_MS),
     tier,
     lifetime,
     contentKind,

@@ -1,7 +1,7 @@
 import type { Embedder, JsonObject, JsonValue, SearchResult } from "@keelson/protocol";
-import { fuseRanks } from "../kit/rank-fusion.ts";
+import { addMeaning } from "../kit/search-by-meaning.ts";
 import { bestMatches, candidatesFor, scoreOf, type SearchTerms } from "../kit/search-terms.ts";
-import { searchableText, snippetAround, wordsOf } from "../kit/searchable-text.ts";
+import { MAX_QUERY_WORDS, searchableText, snippetAround, wordsOf } from "../kit/searchable-text.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { scopeWord } from "./sqlite-state-entries.ts";
 import { embedMissing, nearest } from "./sqlite-state-vectors.ts";
@@ -32,7 +32,7 @@ export async function searchEntries(
   terms: SearchTerms,
 ): Promise<readonly SearchResult[]> {
   const { database, embedder, now } = search;
-  const words = wordsOf(query);
+  const words = wordsOf(query).slice(0, MAX_QUERY_WORDS);
   const scope = database.read(() => database.prepare("SELECT id FROM state_scopes WHERE name = ?").get(scopeName)?.["id"]) as
     | number
     | undefined;
@@ -40,15 +40,22 @@ export async function searchEntries(
   const wanted = [scope, now(), terms.contentKind ?? null, terms.tier ?? null] as const;
   const most = candidatesFor(terms.limit);
   const byWords = database.read(() => database.prepare(BY_WORDS).all(...wanted, matchOf(scope, words), most));
-  let relevance = new Map(byWords.map(({ id, relevance: found }) => [id as number, (found as number) / (1 + (found as number))]));
+  let relevance: ReadonlyMap<number, number> = new Map(
+    byWords.map(({ id, relevance: found }) => [id as number, (found as number) / (1 + (found as number))]),
+  );
   if (embedder !== undefined) {
-    await embedMissing(search, scope, embedder, terms.signal);
-    const { vectors } = await embedder.embed([query], { purpose: "query", signal: terms.signal });
-    const byMeaning = await nearest(database, { sql: WANTED, values: wanted }, embedder.model, vectors[0] ?? [], {
-      most,
-      isNative: await hasVectorFunctions(database.connection),
+    const { model } = embedder;
+    relevance = await addMeaning(relevance, {
+      embedder,
+      query,
+      signal: terms.signal,
+      embedMissing: (embed) => embedMissing(database, scope, model, embed),
+      nearest: async (sought) =>
+        nearest(database, { sql: WANTED, values: wanted }, model, sought, {
+          most,
+          isNative: await hasVectorFunctions(database.connection),
+        }),
     });
-    relevance = new Map(fuseRanks([[...relevance.keys()], byMeaning]));
   }
   const matches = database.read(() => [...relevance].flatMap(([id, found]) => shown(database, id, found, words)));
   return bestMatches(matches, terms);

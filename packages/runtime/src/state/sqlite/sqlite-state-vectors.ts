@@ -1,6 +1,6 @@
-import type { Embedder, JsonValue } from "@keelson/protocol";
+import type { JsonValue } from "@keelson/protocol";
 import { isLinkKey } from "../kit/state-link.ts";
-import { searchableText } from "../kit/searchable-text.ts";
+import { embeddedText, type MeaningSearch } from "../kit/search-by-meaning.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 
 /** Texts for one request of the embedder, and vectors that are looked at in one go: other work gets its turn in between. */
@@ -22,25 +22,27 @@ const SCAN_NATIVE = (wanted: string): string => `
 
 /** Makes vectors of what has none of this model yet: also of what another model made them of before. */
 export async function embedMissing(
-  { database }: { readonly database: SqliteDatabase },
+  database: SqliteDatabase,
   scope: number,
-  embedder: Embedder,
-  signal: AbortSignal | undefined,
+  model: string,
+  embed: Parameters<MeaningSearch<number>["embedMissing"]>[0],
 ): Promise<void> {
   for (let last = 0; ;) {
-    const rows = database.read(() => database.prepare(MISSING).all(scope, embedder.model, last));
+    const rows = database.read(() => database.prepare(MISSING).all(scope, model, last));
     if (rows.length === 0) return;
     last = rows.at(-1)?.["id"] as number;
     const entries = rows.filter((row) => !isLinkKey(row["key"] as string));
-    const texts = entries.map((row) => `${row["key"] as string}\n${searchableText(JSON.parse(row["value"] as string) as JsonValue)}`);
+    const texts = entries.map((row) => embeddedText(row["key"] as string, JSON.parse(row["value"] as string) as JsonValue));
     if (texts.length === 0) continue;
-    const { vectors } = await embedder.embed(texts, { purpose: "document", signal });
+    const vectors = await embed(texts);
     await database.write("process", () => {
-      for (const [index, row] of entries.entries())
-        database
-          .prepare(KEEP)
-          .run(row["id"] as number, row["version"] as number, embedder.model, bytesOf(normalised(vectors[index] ?? [])));
+      for (const [index, row] of entries.entries()) {
+        const vector = vectors[index];
+        if (vector !== undefined)
+          database.prepare(KEEP).run(row["id"] as number, row["version"] as number, model, bytesOf(normalised(vector)));
+      }
     });
+    if (vectors.includes(undefined)) return;
   }
 }
 
