@@ -7,6 +7,7 @@ import {
   type JsonValue,
   type Message,
   type SessionId,
+  type StateReader,
 } from "@keelson/protocol";
 import { Conversation } from "./conversation.ts";
 import { type Encounter, fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
@@ -70,6 +71,10 @@ class RuledContext implements ContextOfRules {
 
   get session(): SessionId | undefined {
     return this.#binding?.session;
+  }
+
+  get state(): StateReader | undefined {
+    return this.#binding?.state;
   }
 
   addRule(rule: Rule): void {

@@ -1,4 +1,4 @@
-import type { CompactionPolicy, JsonValue, Message, ReachedLimit, SessionId, Usage, Usd } from "@keelson/protocol";
+import type { CompactionPolicy, JsonValue, Message, ReachedLimit, SessionId, StateReader, Usage, Usd } from "@keelson/protocol";
 import type { Conversation } from "./conversation.ts";
 import type { PlannedRequest } from "./xray/xray-conversation.ts";
 import type { Xray } from "./xray/xray-request.ts";
@@ -116,6 +116,8 @@ export interface ContextBinding {
   /** Which session the conversation is of. */
   readonly session?: SessionId;
   decide<T>(point: string, run: () => Promise<T>): Promise<T>;
+  /** What the tools of the run are given as `state`. */
+  readonly state?: StateReader | undefined;
   /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
   isDecided?(point: string): boolean;
   metrics(): ContextMetrics;
@@ -136,6 +138,8 @@ export interface Context {
   readonly metrics: ContextMetrics;
   /** Which session the conversation is of, where it is bound to one. */
   readonly session: SessionId | undefined;
+  /** What the run that it is bound to has as `state`. Untrusted text that is read of it here is labelled by whoever injects it. */
+  readonly state: StateReader | undefined;
   addRule(rule: Rule): void;
   /** Notes that something which only looks on has failed; the operation goes on. */
   warn(message: string): void;

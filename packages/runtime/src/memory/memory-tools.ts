@@ -20,7 +20,7 @@ const ID = { type: "string", minLength: 1, maxLength: 100, description: "What st
 type Text = { readonly text: string };
 type Id = { readonly id: string };
 
-/** What a model remembers, corrects and forgets, each as an effect, which is carried out when the run has its result. */
+/** What a model remembers, corrects and forgets, each as an effect, which is carried out before a compaction or when the run has its result. */
 export function memoryTools(terms: MemoryTerms): readonly Tool[] {
   const { name, about, store, scope, prefix, contentKind, now } = terms;
   const options: StoreOptions = { contentKind, metadata: memoryMetadata(name) };

@@ -3,6 +3,7 @@ import { isMemoryMessage, memoryLine, memoryMessage } from "../context/memory-me
 import type { Context, Rule } from "../context/rule.ts";
 import { unitedSources } from "../session/untrusted-sources.ts";
 import { type MemoryItem, type MemoryPlace, readItem } from "./memory-item.ts";
+import { areApart } from "./other-store.ts";
 import type { RecallStrategy } from "./recall-strategy.ts";
 
 export interface Recall extends MemoryPlace {
@@ -29,6 +30,10 @@ export function recallRule(recall: Recall): Rule {
     async run({ context }) {
       const query = unansweredIn(context.messages, about);
       if (query === "") return;
+      if (context.state !== undefined && (await areApart(recall.store, context.state, recall)))
+        context.warn(
+          `The memory "${name}" recalls from its \`store\`, and what runs remember is written to the \`state\` of their runner, which is another: give both the same store.`,
+        );
       const items = await recalled(recall, context, query);
       const lines = fitting(items, recall.maxBytes);
       if (lines.length === 0) return;

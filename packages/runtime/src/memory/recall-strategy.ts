@@ -31,6 +31,9 @@ export interface RecallRelevantOptions extends RecallOptions {
 /** Of a long message, the words behind these say little more of what it is about. */
 const MAX_QUERY = 1000;
 
+/** Of all memories in a scope, when there are few of one among those that fit. */
+const MOST_FOUND = 1000;
+
 /** What the store's search finds for what the user said: by words, and by meaning where the store can. */
 export function recallRelevant(options: RecallRelevantOptions = {}): RecallStrategy {
   checkOptionNames("recallRelevant", options, { limit: true, minScore: true, orNewest: true });
@@ -39,13 +42,20 @@ export function recallRelevant(options: RecallRelevantOptions = {}): RecallStrat
   return {
     async recall({ store, scope, prefix, query }) {
       const text = query.slice(0, MAX_QUERY).toWellFormed();
-      // Other memories may share the scope.
-      const found = await store.search(scope, text, { limit: limit * 4, minScore });
-      const keys = found.map(({ key }) => key).filter((key) => key.startsWith(prefix));
+      const keys = await found({ store, scope, prefix, query: text }, limit, minScore);
       const newest = orNewest && keys.length < limit ? await store.list(scope, prefix, { limit }) : [];
       return [...new Set([...keys, ...newest])].slice(0, limit);
     },
   };
+}
+
+/** Other memories may share the scope, and fit better: where they leave too little, more is asked for, once, since an embedder may be paid for each search. */
+async function found({ store, scope, prefix, query }: RecallRequest, wanted: number, minScore: number): Promise<readonly string[]> {
+  for (let limit = wanted * 4; ; limit = MOST_FOUND) {
+    const all = await store.search(scope, query, { limit, minScore });
+    const keys = all.map(({ key }) => key).filter((key) => key.startsWith(prefix));
+    if (keys.length >= wanted || all.length < limit || limit >= MOST_FOUND) return keys;
+  }
 }
 
 /** The newest items, whatever was said. */

@@ -2,10 +2,22 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { type AgentOptions, createAgent, createRunner, defineTool } from "keelson";
+import { defineEffectTool } from "keelson/agent";
+import { summarise } from "keelson/context";
+import { userFacts } from "keelson/memory";
 import { createKeyRing, newKey } from "keelson/secrets";
-import { encryptEventLog } from "keelson/security";
-import { createFsStore, createMemoryBlobStore, createMemoryEventLog, createSqliteEventLog, createSqliteStore } from "keelson/state";
-import { type BlobStore, type Digest, type LogId, sessionLog } from "@keelson/protocol";
+import { chainEventLog, encryptEventLog } from "keelson/security";
+import {
+  createFsStore,
+  createMemoryBlobStore,
+  createMemoryEventLog,
+  createMemoryStore,
+  createSqliteEventLog,
+  createSqliteStore,
+} from "keelson/state";
+import { scriptedModel } from "keelson/testing";
+import { type BlobStore, type Digest, type EventLog, type LogId, type Scope, sessionLog, type StateStore } from "@keelson/protocol";
 import { afterAll, describe, expect, it } from "vitest";
 import {
   CANARY,
@@ -150,6 +162,124 @@ describe("a session that is deleted", () => {
     expect(await place.content()).not.toContain(CANARY);
   });
 });
+
+const LOGBOOK: Scope = { type: "custom", namespace: "logbook", id: "x" };
+
+describe("what a session that is deleted wrote to a state store", () => {
+  it("goes where it is the summary of a compaction, unless another session has written one since", async () => {
+    const state = createMemoryStore();
+    const runner = createRunner({ agent: compacting(), state });
+    const summaries = async (): Promise<string> => JSON.stringify((await state.read(LOGBOOK, "so-far"))?.value ?? null);
+    for (const session of ["one", "two"]) {
+      await runner.run("go", { session }).outcome;
+      expect(await summaries()).toContain(`"session":"${session}"`);
+    }
+    await runner.sessions.delete("one");
+    expect(await summaries()).toContain('"session":"two"');
+    await runner.sessions.delete("two");
+    expect(await summaries()).toBe("null");
+  });
+
+  it("stays where a program had it written by an effect of its own", async () => {
+    const state = createMemoryStore();
+    const keep = defineEffectTool({
+      name: "keep",
+      description: "Keeps an order.",
+      input: { type: "object" },
+      effect: () => ({ type: "write-memory", scope: { type: "global" }, key: "order", value: "a cake" }),
+    });
+    const runner = createRunner({ agent: scripted({ tools: [keep] }, [{ toolCalls: [{ name: "keep", input: {} }] }, "ok"]), state });
+    await runner.run("go", { session: "s" }).outcome;
+    await runner.sessions.delete("s");
+    expect(await state.read({ type: "global" }, "order")).toMatchObject({ value: "a cake" });
+  });
+
+  it("keeps the session where the runner has no store to remove it from: the deletion is refused, and nothing is lost", async () => {
+    const log = createMemoryEventLog();
+    const state = createMemoryStore();
+    const facts = await remembering(log, state, "s");
+    const without = createRunner({ agent: scripted({}, []), log });
+    const refused = await without.sessions.delete("s").then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({ failure: { kind: "session", session: "s" }, message: expect.stringContaining("`state`") });
+    expect(await without.sessions.retain({ maxAgeMs: 0 })).toMatchObject({
+      deleted: [],
+      spared: [{ session: "s", because: "remembered", message: expect.stringContaining("`state`") }],
+    });
+    expect((await without.sessions.get("s")).messages.length).toBeGreaterThan(0);
+    const withStore = createRunner({ agent: scripted({}, []), log, state });
+    await withStore.sessions.delete("s");
+    expect([await facts.items(), await log.list()]).toEqual([[], []]);
+  });
+
+  it("keeps no session that wrote nothing, or whose writes all failed", async () => {
+    const log = createMemoryEventLog();
+    const { tools } = userFacts({ store: createMemoryStore(), user: "ada" });
+    const remember = { toolCalls: [{ name: "remember_fact", input: { text: "Ada likes tea." } }] };
+    const runner = createRunner({ agent: scripted({ tools }, ["ok", remember, "ok"]), log });
+    for (const session of ["nothing", "failed"]) {
+      await runner.run("go", { session }).outcome;
+      await runner.sessions.delete(session);
+    }
+    expect(await log.list()).toEqual([]);
+  });
+
+  it("goes with the state store of a log that is chained, and is not looked for in the plain one of a log that is encrypted", async () => {
+    const path = join(folder, `${++files}.db`);
+    const plain = createSqliteEventLog(path);
+    const chained = chainEventLog(plain);
+    const encrypted = encryptEventLog(plain, { keys: createKeyRing({ current: newKey() }) });
+    expect([chained.state, encrypted.state]).toEqual([plain.state, undefined]);
+    const facts = await remembering(chained, plain.state, "s");
+    await createRunner({ agent: scripted({}, []), log: chained }).sessions.delete("s");
+    expect(await facts.items()).toEqual([]);
+    const others = await remembering(encrypted, plain.state, "t");
+    await expect(createRunner({ agent: scripted({}, []), log: encrypted }).sessions.delete("t")).rejects.toThrow("`state`");
+    expect(await others.items()).toHaveLength(1);
+    await plain[Symbol.asyncDispose]();
+  });
+});
+
+type Script = Parameters<typeof scriptedModel>[0];
+
+function scripted(options: Partial<AgentOptions<undefined>>, script: Script) {
+  return createAgent({ name: "a", model: scriptedModel(script), ...options } as AgentOptions<undefined>);
+}
+
+/** A session in which a fact was remembered. */
+async function remembering(log: EventLog, state: StateStore, session: string) {
+  const facts = userFacts({ store: state, user: session });
+  const remember = { toolCalls: [{ name: "remember_fact", input: { text: "Ada likes tea." } }] };
+  await createRunner({ agent: scripted({ tools: facts.tools }, [remember, "ok"]), log, state }).run("go", { session }).outcome;
+  expect(await facts.items()).toHaveLength(1);
+  return facts;
+}
+
+/** Its runs are so long that they are summed up, and the summaries are kept. */
+function compacting() {
+  const read = defineTool({
+    name: "read",
+    description: "Reads a page.",
+    effect: "read",
+    input: { type: "object" },
+    execute: () => "text ".repeat(2_000),
+  });
+  let turns = 0;
+  const turn: Script[number] = ({ system = "" }) => {
+    if (system.startsWith("Summarise")) return "It read pages.";
+    return ++turns % 12 === 0 ? "done" : { toolCalls: [{ name: "read", input: { page: turns } }] };
+  };
+  return scripted(
+    {
+      tools: [read],
+      limits: { maxTurns: 40 },
+      compaction: { strategy: summarise({ keep: 2 }), when: { maxMessages: 8 }, store: { scope: LOGBOOK, key: "so-far" } },
+    },
+    Array.from({ length: 60 }, () => turn),
+  );
+}
 
 async function blobsIn({ log }: Place, session: string): Promise<readonly Digest[]> {
   const text = JSON.stringify(await recordsOf(log, sessionLog(session)));

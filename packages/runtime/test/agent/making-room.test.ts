@@ -1,6 +1,7 @@
 import { ModelError, type InferEvent, type InferRequest, type Message, type Provider } from "@keelson/protocol";
 import { createAgent, defineTool, textMessage, type AgentOptions } from "keelson";
 import { createModelRegistry } from "keelson/providers";
+import { createMemoryStore } from "keelson/state";
 import { describe, expect, it } from "vitest";
 import { ofType, recordingTool, runnerOf, sharedServices, watch } from "./support.ts";
 
@@ -127,6 +128,18 @@ describe("a session whose conversation outgrows its model", () => {
     expect(ofType(events, "usage")).toHaveLength(3);
     expect(model.requests.at(-1)?.messages.at(-1)).toEqual(textMessage("user", "Question 5"));
     expect(ofType(events, "text-delta").map(({ text }) => text)).toEqual(["Enough."]);
+  });
+
+  it("also writes such a summary to the store of the agent's compaction [ST-12]", async () => {
+    const model = vendor((_request, turn) => (turn === 5 ? "Enough." : `${turn} ${"words and words ".repeat(4_000)}`));
+    const store = { scope: { type: "custom", namespace: "notes", id: "1" }, key: "so-far" } as const;
+    const state = createMemoryStore();
+    const runner = runnerOf(reading(model, { compaction: { when: {}, store } }), { ...sharedServices(), state });
+    for (let turn = 1; turn <= 5; turn++) await runner.run(`Question ${turn}`, { session: "s" }).outcome;
+    expect((await state.read(store.scope, store.key))?.value).toMatchObject({
+      summary: expect.stringContaining("They read many pages."),
+      session: "s",
+    });
   });
 
   it("cuts results that do not fit by themselves", async () => {

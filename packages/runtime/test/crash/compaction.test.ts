@@ -1,7 +1,8 @@
-import { sessionLog, type EventLog, type LogRecord, type SessionId } from "@keelson/protocol";
+import { sessionLog, type EventLog, type LogRecord, type SessionId, type StateStore } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import type { SingleRunner } from "../../src/agent/runner/runner.ts";
-import { createMemoryBudgetLedger } from "../../src/state/index.ts";
+import { createMemoryBudgetLedger, createMemoryStore } from "../../src/state/index.ts";
+import { userFacts } from "../../src/memory/index.ts";
 import { faultsOf } from "./normalised-log.ts";
 import { SESSION, type ScenarioServices } from "./scenario.ts";
 import { openCompacting } from "./compaction-scenario.ts";
@@ -62,4 +63,45 @@ describe.each([
     }
     expect(faults).toEqual([]);
   });
+
+  it(
+    "has what it remembered in the store at the first of them, wherever it stops and goes on, and keeps its last correction",
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      const lonelyStore = await storeOfAda();
+      const alone = simulateLives({ open: remembering(lonelyStore) });
+      const { passed: places } = await alone.live();
+      const records = await recordsIn(alone.log);
+      const written = records.filter(({ type }) => type === "effect-done").map(({ seq }) => seq);
+      const first = records.find(({ type }) => type === "compaction")?.seq ?? 0;
+      expect([written.length, written.every((seq) => seq < first)]).toEqual([3, true]);
+      const faults: string[] = [];
+      for (const place of places) {
+        const state = await storeOfAda();
+        const lives = simulateLives({ open: remembering(state) });
+        await lives.live(place);
+        const { finished: over } = await lives.live();
+        if (over?.outcome.reason !== "complete")
+          faults.push(`${place}: it ended with ${over?.outcome.reason}: ${over?.outcome.error?.message}`);
+        const texts = (await userFacts({ store: state, user: "ada" }).items()).map(({ text }) => text);
+        if (texts.toSorted().join() !== "Ada likes tea.,Ada lives in Bern.") faults.push(`${place}: ${texts.join()}`);
+        faults.push(...(await faultsOf(lives.log, SESSION)).map((fault) => `${place}: ${fault}`));
+      }
+      expect(faults).toEqual([]);
+    },
+  );
+
+  function remembering(state: StateStore) {
+    return (services: ScenarioServices): SingleRunner =>
+      openCompacting({ ...services, ledger: createMemoryBudgetLedger() }, beside, () => {}, state);
+  }
 });
+
+/** With one fact, of a place that was another one then. */
+async function storeOfAda(): Promise<StateStore> {
+  const store = createMemoryStore();
+  await store.write({ type: "custom", namespace: "user", id: "ada" }, "memory/fact/0", "Ada lives in Oslo.");
+  return store;
+}

@@ -94,8 +94,8 @@ export function createLoop({
   const { settings, effort, thinking, cwd, env, rules } = agent.options;
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
-  context.bind(new RunBinding(execution, () => planRequest(loop)));
   const { files, state: reader, secrets } = services;
+  context.bind(new RunBinding(execution, () => planRequest(loop), reader));
   const exec = services.exec && (env || cwd !== undefined) ? startedIn(services.exec, { cwd, env }) : services.exec;
   const loop: Loop = {
     agent,

@@ -1,4 +1,4 @@
-import type { CompactionPolicy, Message, SessionId } from "@keelson/protocol";
+import type { CompactionPolicy, Message, SessionId, StateReader } from "@keelson/protocol";
 import type { ContextBinding } from "../../context/rule.ts";
 import type { ContextMetrics } from "../../context/rule.ts";
 import type { PlannedRequest } from "../../context/xray/xray-conversation.ts";
@@ -9,11 +9,13 @@ import { sourceLine } from "../../session/untrusted-sources.ts";
 export class RunBinding implements ContextBinding {
   readonly #execution: Execution;
   readonly planned: () => PlannedRequest;
+  readonly state: StateReader | undefined;
   #injected = 0;
 
-  constructor(execution: Execution, planned: () => PlannedRequest) {
+  constructor(execution: Execution, planned: () => PlannedRequest, state: StateReader | undefined) {
     this.#execution = execution;
     this.planned = planned;
+    this.state = state;
   }
 
   get session(): SessionId {

@@ -105,7 +105,7 @@ export function chainEventLog(log: EventLog): EventLog {
     }
   }
 
-  return aroundEventLog(log, {
+  const own: Parameters<typeof aroundEventLog>[1] = {
     ...(log.index && { index: log.index }),
     async append(id, expectedSeq, records, options = {}) {
       const data = encodeRecords(id, records, MAX_RECORD_BYTES).map((text) => JSON.parse(text) as JsonObject);
@@ -141,7 +141,8 @@ export function chainEventLog(log: EventLog): EventLog {
       ends.delete(id);
       await log.delete(id);
     },
-  });
+  };
+  return aroundEventLog(log, own, undefined, (state) => state);
 }
 
 /** What comes of an append is its caller's to know. */

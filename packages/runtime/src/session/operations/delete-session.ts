@@ -1,14 +1,4 @@
-import {
-  inboxLog,
-  sessionLog,
-  snapshotLog,
-  type EventLog,
-  type LogId,
-  type LogRecord,
-  type SessionId,
-  type StateReader,
-  type StateStore,
-} from "@keelson/protocol";
+import { inboxLog, sessionLog, snapshotLog, type EventLog, type LogId, type LogRecord, type SessionId } from "@keelson/protocol";
 import { atAgentBoundary } from "../log-failure.ts";
 import { isRecordOf } from "../record-data.ts";
 import { forgetRemembered } from "../remembered-items.ts";
@@ -16,6 +6,7 @@ import { sessionError } from "../session-error.ts";
 import { CHILD_MARK } from "../session-id.ts";
 import { sessionLogs } from "../session-logs.ts";
 import type { SessionsOptions } from "../sessions-options.ts";
+import { isStateStore, problemWithRemembered } from "./remembered-in-logs.ts";
 import { removeBlobs, type RemovedBlobs } from "./remove-blobs.ts";
 
 /** What went with a session. */
@@ -36,6 +27,8 @@ export function deleteSession(services: SessionsOptions, id: string): Promise<De
     const lease = await log.acquire(sessionLog(session), { owner: `${owner}:${newId()}`, ttlMs: leaseTtlMs });
     try {
       const sessions = [...children, session];
+      const problem = await problemWithRemembered(services, sessions);
+      if (problem !== undefined) throw sessionError(id, problem);
       return { sessions, blobs: await removeSessions(services, sessions) };
     } finally {
       await lease.release();
@@ -80,8 +73,4 @@ async function childrenOf(log: EventLog, id: SessionId): Promise<readonly Sessio
 async function firstRecord(log: EventLog, session: SessionId): Promise<LogRecord | undefined> {
   for await (const record of log.read(sessionLog(session))) return record;
   return undefined;
-}
-
-function isStateStore(state: StateReader | undefined): state is StateStore {
-  return state !== undefined && "delete" in state;
 }

@@ -4,6 +4,7 @@ import { keepLease } from "../keep-lease.ts";
 import { atAgentBoundary } from "../log-failure.ts";
 import type { SessionsOptions } from "../sessions-options.ts";
 import { removeSessions } from "./delete-session.ts";
+import { problemWithRemembered } from "./remembered-in-logs.ts";
 import type { RemovedBlobs } from "./remove-blobs.ts";
 import { checkSealing, NOTHING_SEALED, type SealedSessions, sealSessions } from "./seal-sessions.ts";
 import { bytesOfSession } from "./session-bytes.ts";
@@ -40,8 +41,11 @@ export interface RetiredSession {
 
 export interface SparedSession {
   readonly session: SessionId;
-  /** `open`: a run of it is at work or waits. `forked`: others share its history. `in-use`: somebody works on it, or has since. */
-  readonly because: "open" | "forked" | "damaged" | "in-use" | "not-archived";
+  /**
+   * `open`: a run of it is at work or waits. `forked`: others share its history. `in-use`: somebody works on it, or has since. `remembered`: it wrote to
+   * a memory, and there is no `state` to remove that from.
+   */
+  readonly because: "open" | "forked" | "damaged" | "remembered" | "in-use" | "not-archived";
   readonly message: string;
 }
 
@@ -111,6 +115,11 @@ async function choose(
   const now = services.clock.now();
   const sessions = [...(await surveySessions(services)).values()].toSorted((a, b) => b.idleSince - a.idleSince);
   const [retired, spared]: [Candidate[], SparedSession[]] = [[], []];
+  for (const surveyed of sessions) {
+    if (surveyed.spare !== undefined || (maxBytes === undefined && now - surveyed.idleSince <= maxAgeMs)) continue;
+    const message = await problemWithRemembered(services, surveyed.all);
+    if (message !== undefined) surveyed.spare = { because: "remembered", message };
+  }
   const counted = new Set<string>();
   let bytes = 0;
   const measured = new Map<SessionId, number>();

@@ -17,7 +17,7 @@ export interface SurveyedSession {
   /** Unix ms: when something happened in them last, or they were imported. */
   readonly idleSince: number;
   /** Why it must stay, if it must. */
-  spare?: { readonly because: "open" | "forked" | "damaged"; readonly message: string };
+  spare?: { readonly because: "open" | "forked" | "damaged" | "remembered"; readonly message: string };
 }
 
 /** All sessions that are nobody's child. A log is read only where it has no summary of this version. */

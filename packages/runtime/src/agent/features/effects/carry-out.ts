@@ -9,12 +9,14 @@ import {
 } from "@keelson/protocol";
 import { truncateText } from "../../../json/truncate-text.ts";
 import { directiveOf, effectOf, isHandoff, type DeclaredEffect } from "../../../session/outbox.ts";
+import { isOfMemory } from "../../../session/remembered-items.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
 import { narrowAuthority } from "../../definition/permissions/narrow-authority.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { endingByHook } from "../hooks/halted-by-hook.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
+import { afterOwnCorrections } from "./corrected-version.ts";
 import { runControlFor } from "./run-control.ts";
 import type { Step } from "../../turn/moments.ts";
 import { effectsOfRun } from "./run-effects.ts";
@@ -47,6 +49,19 @@ async function carryOutDirectives(loop: Loop): Promise<void> {
 
 export const directivesStep: Step = { name: "directives", applies: hasOpenDirectives, run: (loop) => carryOutDirectives(loop) };
 
+/**
+ * Writes what was remembered so far, before what it was said in leaves the conversation: from then on the model has it of the memory alone, and
+ * nobody knows yet how the run ends. What is to be forgotten waits for the result: it can't be brought back.
+ */
+export async function carryOutRemembered(loop: Loop): Promise<void> {
+  const { signal } = loop.execution;
+  if (effectsOfRun(loop).executor === undefined) return;
+  for (const declared of [...(runOf(loop).outbox?.open.values() ?? [])]) {
+    if (signal.aborted) return;
+    if (isRemembered(declared)) await carryOut(loop, declared, signal);
+  }
+}
+
 /** Executes all that is open, in order, once the run has its result. Nothing is routed back any more. */
 export async function carryOutEffects(loop: Loop): Promise<void> {
   if (await wasAborted(loop)) return;
@@ -66,7 +81,7 @@ export async function carryOutEffects(loop: Loop): Promise<void> {
 async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSignal): Promise<JsonValue | undefined> {
   const { execution } = loop;
   const { id } = declared;
-  const effect = effectOf(declared, execution.runId);
+  const effect = afterOwnCorrections(effectOf(declared, execution.runId), runOf(loop).outbox?.effects.values() ?? []);
   const attempt = declared.attempts + 1;
   if (attempt > MAX_ATTEMPTS) {
     const message = `it was begun ${declared.attempts} times, and each time the process ended before it was done`;
@@ -171,6 +186,11 @@ function signalAfterEnd(loop: Loop): { readonly signal: AbortSignal; dispose(): 
 /** Hooks have a say in it. */
 function startsAgent(effect: Effect): boolean {
   return effect.type === "directive" && effect.directive.type === "spawn-agent";
+}
+
+function isRemembered({ record }: DeclaredEffect): boolean {
+  const effect = record.type === "effect" ? record.data.effect : undefined;
+  return effect?.type === "write-memory" && isOfMemory(effect.options?.metadata);
 }
 
 function nameOf(effect: Effect): string {

@@ -14,8 +14,10 @@ import {
   type CompactionResult,
 } from "../../features/compaction/compact-conversation.ts";
 import { MOST_VAIN } from "../../features/compaction/most-vain.ts";
+import { carryOutRemembered } from "../../features/effects/carry-out.ts";
 import { declareEffects } from "../../features/effects/declare-effects.ts";
 import { sessionOf, type Loop } from "../../turn/loop.ts";
+import { memoryMetadata } from "../../../session/remembered-items.ts";
 import { isDue } from "./is-due.ts";
 import { summarise } from "./summarise.ts";
 
@@ -24,6 +26,7 @@ const LEFT_OUT_BYTES = 6 * 1024;
 
 /** Shortens the conversation as the agent says, and warns where that is of little use. */
 export async function compactBy(loop: Loop, key: string, cause: CompactionCause): Promise<CompactionResult> {
+  await carryOutRemembered(loop);
   const result = await compactAsSaid(loop, { key, cause });
   if (cause === "size") afterDue(loop);
   return result;
@@ -84,6 +87,8 @@ export function keepInStore(loop: Loop, key: string, { entries, summary }: Compa
       scope: store.scope,
       key: store.key,
       value: { summary: isSummed ? summary : leftOut(loop, entries), session: id, record: seq },
+      // It says what was said in this session, and goes with it.
+      options: { metadata: memoryMetadata("compaction") },
     },
   ]);
 }

@@ -5,9 +5,10 @@ import { summarise as summariseStrategy, type SummaryStrategy } from "../../../c
 import { foldIntoSummary, splitForSummary } from "../../../context/room/fold-into-summary.ts";
 import { shortenResults } from "../../../context/room/shorten-results.ts";
 import { compactConversation, entriesOf, type Compacted, type CompactionResult } from "../../features/compaction/compact-conversation.ts";
+import { carryOutRemembered } from "../../features/effects/carry-out.ts";
 import type { RecordData } from "../../../session/record-data.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
-import { compactAsSaid } from "./compact-by.ts";
+import { compactAsSaid, keepInStore } from "./compact-by.ts";
 import { summarise } from "./summarise.ts";
 
 /** How far a conversation was shortened, each further than the one before it. */
@@ -38,6 +39,7 @@ export async function makeRoom(loop: Loop, key: string, after: RoomLevel | undef
     await compactConversation(loop, { key: earlier.key, cause: "overflow", shorten: async () => undefined });
     return earlier.level;
   }
+  await carryOutRemembered(loop);
   // What comes last can be gone further than before.
   const first = after === undefined ? 0 : Math.min(LEVELS.indexOf(after) + 1, LEVELS.length - 1);
   for (const level of LEVELS.slice(first)) {
@@ -59,7 +61,10 @@ function doneBefore({ execution }: Loop, key: string): { readonly key: string; r
 async function shortenTo(loop: Loop, key: string, level: RoomLevel): Promise<CompactionResult> {
   if (level !== "agent") {
     const shorten = shortening(loop, key, level);
-    return shorten === undefined ? "left" : compactConversation(loop, { key, cause: "overflow", level, shorten });
+    if (shorten === undefined) return "left";
+    // The other levels sum up nothing, and would put less in the place of an earlier summary.
+    const kept = level === "summary" && { keep: (compacted: Compacted) => keepInStore(loop, key, compacted) };
+    return compactConversation(loop, { key, cause: "overflow", level, shorten, ...kept });
   }
   const { compact, compaction } = loop.agent.options;
   return compact === undefined && compaction?.strategy === undefined ? "left" : compactAsSaid(loop, { key, cause: "overflow" });

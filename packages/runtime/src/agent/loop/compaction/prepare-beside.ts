@@ -2,6 +2,7 @@ import { applyStrategy, tokensOf } from "../../../context/compaction/apply-strat
 import type { SummaryStrategy } from "../../../context/compaction/strategy.ts";
 import { foldIntoSummary, type Foldable } from "../../../context/room/fold-into-summary.ts";
 import { compactConversation, entriesOf, type Compacted } from "../../features/compaction/compact-conversation.ts";
+import { carryOutRemembered } from "../../features/effects/carry-out.ts";
 import { mayCompact } from "../../features/hooks/compaction-hooks.ts";
 import { hooksOf } from "../../features/hooks/loop-hooks.ts";
 import { AttemptSignal } from "../../turn/attempt-signal.ts";
@@ -52,6 +53,7 @@ export async function cutIn(loop: Loop, key: string): Promise<void> {
   const { execution, parts: kept } = loop;
   const begun = execution.lookup(`${key}/begin`, "compaction-begin");
   if (begun === undefined) return;
+  await carryOutRemembered(loop);
   const strategy = standardStrategy(loop) as SummaryStrategy;
   const { messages } = begun.data;
   const shorten = async (): Promise<Compacted | undefined> => {
