@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { arch, availableParallelism, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { root, runCommand } from "./run-command.ts";
-import { readTestReport } from "./test-report.ts";
+import { root, runCommand, type CommandResult } from "./run-command.ts";
+import { countFlakyFiles, MAX_FLAKY_FILES, rerunFailedFiles, type FlakyTest } from "./flaky-files.ts";
+import { readTestReport, replaceFileResults } from "./test-report.ts";
 
 const { values, tokens } = parseArgs({
   options: { tier: { type: "string", default: process.env["KEELSON_TIER"] ?? "test" } },
@@ -24,7 +25,9 @@ const seed = process.env["KEELSON_SEED"] ?? String(tier === "test" ? "" : Math.f
 
 mkdirSync(join(root, "results"), { recursive: true });
 const reportPath = join(root, "results", `tests${isWhole ? "" : "-part"}${tier === "soak" ? "-soak" : ""}.json`);
-rmSync(reportPath, { force: true });
+const unhandledPath = join(root, "results", "unhandled-errors.json");
+const flakyPath = join(root, "results", "flaky.json");
+for (const path of [reportPath, unhandledPath, flakyPath]) rmSync(path, { force: true });
 
 // The soak runs everything, also what `npm ci` leaves out.
 if (tier === "soak" && isWhole) {
@@ -45,20 +48,52 @@ if (tier === "soak" && isWhole) {
 }
 
 console.log(`tests: tier ${tier}${seed === "" ? "" : `, seed ${seed}`}`);
-const { code, seconds } = await runCommand(
-  process.execPath,
-  [
-    join("node_modules", "vitest", "vitest.mjs"),
-    "run",
-    "--typecheck",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${reportPath}`,
-    ...forwarded,
-  ],
-  { inherit: true, env: { ...process.env, KEELSON_TIER: tier, ...(seed !== "" && { KEELSON_SEED: seed }) } },
-);
+const { code, seconds } = await runVitest(reportPath, forwarded);
 process.exitCode = code;
+if (tier === "ci" && isWhole && code !== 0) process.exitCode = await judgeAgain();
+
+/** Runs vitest and writes its report to `outputFile`. */
+function runVitest(outputFile: string, args: readonly string[]): Promise<CommandResult> {
+  return runCommand(
+    process.execPath,
+    [
+      join("node_modules", "vitest", "vitest.mjs"),
+      "run",
+      "--typecheck",
+      "--reporter=default",
+      "--reporter=json",
+      "--reporter=./tools/unhandled-errors-reporter.ts",
+      `--outputFile.json=${outputFile}`,
+      ...args,
+    ],
+    {
+      inherit: true,
+      env: { ...process.env, KEELSON_TIER: tier, KEELSON_UNHANDLED_ERRORS: unhandledPath, ...(seed !== "" && { KEELSON_SEED: seed }) },
+    },
+  );
+}
+
+/** Runs failed files once more, alone, and keeps those that pass then as flaky in results/flaky.json. Returns the exit code of the whole. */
+async function judgeAgain(): Promise<number> {
+  if (!existsSync(reportPath) || !existsSync(unhandledPath)) return code;
+  const unhandled = JSON.parse(readFileSync(unhandledPath, "utf8")) as readonly string[];
+  if (unhandled.length > 0) {
+    console.log(`Errors that no test caught fail the run:\n${unhandled.map((error) => `- ${error}`).join("\n")}`);
+    return code;
+  }
+  const partPath = join(root, "results", "tests-again.json");
+  const { flaky, failedFiles } = await rerunFailedFiles(readTestReport(reportPath), async (file) => {
+    console.log(`\n${file} failed; it runs once more, alone.`);
+    const again = await runVitest(partPath, [file]);
+    if (again.code === 0) replaceFileResults(reportPath, partPath);
+    return again.code === 0;
+  });
+  writeFileSync(flakyPath, JSON.stringify(flaky.map((test): FlakyTest & { seed: string } => ({ ...test, seed }))));
+  if (failedFiles.length > 0) return code;
+  const count = countFlakyFiles(flaky);
+  if (count > MAX_FLAKY_FILES) console.log(`${count} files are flaky; more than ${MAX_FLAKY_FILES} fail the run.`);
+  return count > MAX_FLAKY_FILES ? 1 : 0;
+}
 
 if (tier === "soak" && isWhole) {
   const report = readTestReport(reportPath);

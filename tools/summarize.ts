@@ -11,6 +11,15 @@ if (existsSync(reportPath)) {
   ({ passed, failed, skipped } = report);
   for (const test of report.tests.filter(({ status }) => status !== "passed")) console.log(`${test.status}: ${test.file}: ${test.title}`);
 }
+const flakyPath = join(root, "results", "flaky.json");
+if (existsSync(flakyPath)) {
+  const flaky = JSON.parse(readFileSync(flakyPath, "utf8")) as readonly {
+    readonly file: string;
+    readonly title: string;
+    readonly seed: string;
+  }[];
+  for (const { file, title, seed } of flaky) console.log(`flaky: ${file}: ${title} (seed ${seed}): failed among the others, passed alone`);
+}
 for (const name of ["examples.json", "conformance-mcp.json"]) {
   const path = join(root, "results", name);
   if (!existsSync(path)) continue;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { root } from "./run-command.ts";
 
@@ -45,4 +45,13 @@ export function readTestReport(path: string): TestReport {
   });
   const count = (status: ReportedTest["status"]): number => tests.filter((test) => test.status === status).length;
   return { tests, passed: count("passed"), failed: count("failed"), skipped: count("skipped"), startedAt: json.startTime };
+}
+
+/** Replaces the results of a file in the report at `path` by those of a report of that file alone. */
+export function replaceFileResults(path: string, partPath: string): void {
+  const whole = JSON.parse(readFileSync(path, "utf8")) as VitestJson;
+  const part = JSON.parse(readFileSync(partPath, "utf8")) as VitestJson;
+  const names = new Set(part.testResults.map(({ name }) => name));
+  const testResults = [...whole.testResults.filter(({ name }) => !names.has(name)), ...part.testResults];
+  writeFileSync(path, JSON.stringify({ ...whole, testResults }));
 }
