@@ -1,5 +1,7 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
+  copyFileSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -17,7 +19,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandboxExecutor, type NetworkDecision, type SandboxExecutorOptions, type SandboxPolicy } from "keelson/environment";
 import { EnvironmentError } from "@keelson/protocol";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
 
 let workspace: string;
@@ -281,6 +283,23 @@ describeWithBubblewrap("a command in a sandbox", () => {
     const { exitCode } = await sandbox().execute({ command: "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD" });
     expect(exitCode).not.toBe(0);
     expect(readdirSync(workspace).toSorted()).toEqual(["objects", "refs"]);
+  });
+
+  it("finds the Node that runs Keelson if it lies below /tmp, which the sandbox replaces", async () => {
+    const folder = mkdtempSync("/tmp/keelson-node-");
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const node = join(folder, "node");
+    try {
+      linkSync(process.execPath, node);
+    } catch {
+      copyFileSync(process.execPath, node);
+    }
+    const program = `import { createSandboxExecutor } from "keelson/environment";
+      const executor = createSandboxExecutor({}, { workspace: ${JSON.stringify(workspace)} });
+      const { stdout, stderr } = await executor.execute({ command: process.execPath + " -p 6*7; ls ${folder}" });
+      console.log(stdout + stderr);`;
+    const { stdout } = spawnSync(node, ["--conditions=source", "--input-type=module", "-e", program], { cwd: import.meta.dirname });
+    expect(stdout.toString().trim()).toBe("42\nnode");
   });
 
   it("gets no file that this process was started with", async () => {

@@ -16,7 +16,7 @@ import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
 import { parseSize } from "./parse-size.ts";
-import { policyPath } from "./policy-path.ts";
+import { isWithin, policyPath } from "./policy-path.ts";
 import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
@@ -130,10 +130,13 @@ async function runInSandbox(
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
   const shown = credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [];
   await using mounts = await prepareMounts(policy, workspace, [...shown, ...(wiring.shown ?? [])], place);
+  const showsAll = policy.filesystem?.readableRoots === undefined;
+  const isNodeDenied = mounts.mounts.some(({ path, as }) => as === "hidden-folder" && isWithin(node, path));
   const args = bubblewrapArguments({
     mounts: mounts.mounts,
-    showsAll: policy.filesystem?.readableRoots === undefined,
-    programs: withNetwork || withLink ? [node] : [],
+    showsAll,
+    // Commands and MCP servers are started with the Node that runs Keelson, which may lie in a folder that a sandbox has of its own, as below /tmp.
+    programs: withNetwork || withLink || (showsAll && !isNodeDenied) ? [node] : [],
     cwd: resolve(workspace, request.cwd ?? "."),
     temporaryBytes: parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES,
     hiddenPrograms: await deniedPrograms(policy),
