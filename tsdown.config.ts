@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "tsdown";
 import { bundledWasm } from "./tools/bundled-wasm.ts";
+import { nodeGuard } from "./tools/node-guard.ts";
 import { entriesOf, publishedPackages } from "./tools/package-entries.ts";
 import { startChunks } from "./tools/start-chunks.ts";
 import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
@@ -23,6 +24,9 @@ const loadingTheLoop = ["agent/index.ts", "testing/index.ts", "testing/contracts
 export default defineConfig(
   publishedPackages().map((published) => {
     const { folder, manifest } = published;
+    // The protocol runs everywhere; commands check the version before they import anything.
+    const guarded = entriesOf(published).filter(({ specifier }) => specifier !== undefined && specifier !== "@keelson/protocol");
+    const guardedFiles = new Set(guarded.map(({ name }) => `${name}.js`));
     return {
       name: manifest.name,
       cwd: folder,
@@ -30,7 +34,8 @@ export default defineConfig(
       outDir: "dist",
       format: "esm" as const,
       platform: "node" as const,
-      target: "node24",
+      target: "node22.19",
+      banner: ({ fileName }: { readonly fileName: string }) => (guardedFiles.has(fileName) ? nodeGuard(manifest.engines.node) : undefined),
       fixedExtension: false,
       sourcemap: false,
       tsconfig: join(folder, "tsconfig.json"),

@@ -56,7 +56,7 @@ describe("the workspace", () => {
   it("pins every dependency to one version", async () => {
     for (const manifest of [await readJson<Manifest>("package.json"), ...manifests]) {
       for (const [name, range] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {
-        expect(range, `${manifest.name} on ${name}`).toMatch(/^(npm:[^@]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/);
+        expect(range, `${manifest.name} on ${name}`).toMatch(/^(npm:@?[^@]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/);
       }
     }
   });

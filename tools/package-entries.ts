@@ -11,6 +11,7 @@ export interface Manifest {
   readonly exports?: Readonly<Record<string, string | Conditions>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly engines: { readonly node: string };
   readonly [key: string]: unknown;
 }
 

@@ -1,11 +1,12 @@
-// Checks every TypeScript project of the workspace with the native compiler: sources, tests, type tests, tools, examples, bench.
+// Checks every TypeScript project of the workspace with the native compiler: sources, tests, type tests, tools, examples, bench; and the sources
+// once more against the oldest Node that they support.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root, runCommand } from "./run-command.ts";
-import { typescriptProjects } from "./typescript-projects.ts";
+import { LEAST_NODE_PROJECT, typescriptProjects } from "./typescript-projects.ts";
 
 const compiler = join(root, "node_modules", "typescript7", "bin", "tsc");
-const projects = typescriptProjects();
+const projects = [...typescriptProjects(), LEAST_NODE_PROJECT];
 const waiting = [...projects];
 let failed = 0;
 async function worker(): Promise<void> {

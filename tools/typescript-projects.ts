@@ -10,3 +10,6 @@ export function typescriptProjects(): readonly string[] {
   const files = packages.flatMap((name) => ["tsconfig.json", "tsconfig.test.json"].map((file) => join("packages", name, file)));
   return [...files.filter((path) => existsSync(join(root, path))), "tsconfig.json"];
 }
+
+/** The project that checks the published sources against the types of the oldest Node that they support. */
+export const LEAST_NODE_PROJECT: string = join("tools", "least-node", "tsconfig.json");

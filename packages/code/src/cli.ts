@@ -1,27 +1,15 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { main } from "./main.ts";
+import { nodeVersionProblem } from "./core/node-version.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
 
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    // Nobody reads any more (`keelson | head`): not worth a stack.
-    if (error.code !== "EPIPE") throw error;
-  });
+const problem = nodeVersionProblem(process.versions.node);
+if (problem === undefined) {
+  // Imported after the check, because an older Node may fail at the imports of the program.
+  const { startCommand } = await import("./start-command.ts");
+  await startCommand(version);
+} else {
+  process.stderr.write(`keelson: ${problem}\n`);
+  process.exitCode = 1;
 }
-
-process.exitCode = await main(process.argv.slice(2), {
-  environment: process.env,
-  cwd: process.cwd(),
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  signals: process,
-  command: "keelson",
-  version,
-  now: Date.now,
-  exit: (code) => process.exit(code),
-});
-// What a run left behind (a tool that ignores its signal, an open pipe on standard input) must not keep the process.
-setTimeout(() => process.exit(), 1_000).unref();

@@ -27,8 +27,13 @@ describe("doctor", () => {
   });
 
   it("wants a new enough Node", () => {
-    expect(nodeFinding("24.1.0").state).toBe("ok");
-    expect(nodeFinding("20.19.5")).toEqual({ what: "Node", state: "broken", detail: "20.19.5 is too old: Keelson needs 24 or newer" });
+    for (const version of ["22.19.0", "22.20.1", "23.11.0", "24.0.0", "26.10.0"]) expect(nodeFinding(version).state, version).toBe("ok");
+    for (const version of ["18.20.8", "20.19.5", "22.18.9", "22.9.0", "23.0.0", "23.10.2"])
+      expect(nodeFinding(version), version).toEqual({
+        what: "Node",
+        state: "broken",
+        detail: `Keelson needs Node 22.19 or newer (>=22.19 <23 || >=23.11); this is Node ${version}. Install a newer Node and run it again.`,
+      });
   });
 
   it("lines its findings up", () => {

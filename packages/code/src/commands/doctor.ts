@@ -6,6 +6,7 @@ import { checkSqliteDatabase } from "keelson/state";
 import { compatibleAccess } from "../core/compatible-vendors.ts";
 import { homePath, openHome } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
+import { nodeVersionProblem } from "../core/node-version.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openStores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
@@ -16,8 +17,6 @@ import { findServers } from "../servers/find-servers.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
 import { type ProviderCheck, checkProviders } from "./check-providers.ts";
-
-const LEAST_NODE = 24;
 
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
 export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): Promise<number> {
@@ -52,12 +51,8 @@ export function findingLines(findings: readonly Finding[], style: ReturnType<typ
 }
 
 export function nodeFinding(version: string): Finding {
-  const ok = Number.parseInt(version, 10) >= LEAST_NODE;
-  return {
-    what: "Node",
-    state: ok ? "ok" : "broken",
-    detail: ok ? version : `${version} is too old: Keelson needs ${LEAST_NODE} or newer`,
-  };
+  const problem = nodeVersionProblem(version);
+  return { what: "Node", state: problem === undefined ? "ok" : "broken", detail: problem ?? version };
 }
 
 /** A key is never shown, only whether there is one. `others`: there are models without these. */

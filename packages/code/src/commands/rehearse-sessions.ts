@@ -11,7 +11,7 @@ import { sessionIds } from "../core/session-folder.ts";
 import type { Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts";
+import { type ServersOfRuns, serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import { openTrustedProject } from "../trust/trusted-project.ts";
 import { findSession, planLaunch } from "./plan-launch.ts";
@@ -19,13 +19,15 @@ import { findSession, planLaunch } from "./plan-launch.ts";
 /** What `keelson -r` would come to with every session that has an open run, or with one; nothing is written. */
 export async function* rehearseSessions(stores: Stores, host: CommandHost, id?: string): AsyncGenerator<RehearsedSession> {
   const access = await openModels(host.environment);
-  await using opened = new AsyncDisposableStack();
   for (const session of id === undefined ? (await sessionIds(stores.log)).map((found) => found.id) : [id]) {
-    const runner =
-      id === undefined && !(await mayBeOpen(stores, session)) ? undefined : await openRunner(stores, host, { access, session, opened });
-    if (runner === undefined) continue;
-    if ("verdict" in runner) yield runner;
-    else yield* runner.rehearse({ sessions: [session] });
+    if (id === undefined && !(await mayBeOpen(stores, session))) continue;
+    const opened = await openRunner(stores, host, { access, session });
+    if ("verdict" in opened) {
+      yield opened;
+      continue;
+    }
+    await using _ = opened.servers;
+    yield* opened.runner.rehearse({ sessions: [session] });
   }
 }
 
@@ -40,41 +42,45 @@ async function mayBeOpen({ log, blobs }: Stores, session: string): Promise<boole
   }
 }
 
+interface OpenedRunner {
+  readonly runner: CodingRunner;
+  readonly servers: ServersOfRuns;
+}
+
 /** The runner that would go on with a session: in its folder, with its permissions. Where there is none, why. */
 async function openRunner(
   stores: Stores,
   host: CommandHost,
-  { access, session, opened }: { readonly access: ModelAccess; readonly session: string; readonly opened: AsyncDisposableStack },
-): Promise<CodingRunner | RehearsedSession> {
+  { access, session }: { readonly access: ModelAccess; readonly session: string },
+): Promise<OpenedRunner | RehearsedSession> {
   try {
     const command = { session: { type: "named", id: session }, fork: false, agent: { rules: [] } } as const;
     const launch = await planLaunch(command, await findSession(command, stores, host), access, stores, host);
     const policy = await policyAt(launch.agent.policy);
     if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
     const trust = createProjectTrust(stores.home, await repositoryRoot(launch.cwd));
-    // A rehearsal starts none.
-    const { toolSources } = opened.use(
-      await serversOfRuns({
-        launch,
-        policy,
-        home: stores.home,
-        trust,
-        environment: host.environment,
-        startupWaitMs: UNATTENDED_WAIT_MS,
-        onLeftOut() {},
-        onProblem() {},
-      }),
-    );
-    return createCodingRunner({
-      stores,
-      models: access.models,
+    const projectRules = await readProjectRules(stores.home, launch.cwd);
+    // What is left out is told where the session is gone on with.
+    const project = await openTrustedProject(trust, () => {});
+    // A rehearsal starts no server.
+    const servers = await serversOfRuns({
       launch,
       policy,
-      toolSources,
-      projectRules: await readProjectRules(stores.home, launch.cwd),
-      // What is left out is told where the session is gone on with.
-      project: await openTrustedProject(trust, () => {}),
+      home: stores.home,
+      trust,
+      environment: host.environment,
+      startupWaitMs: UNATTENDED_WAIT_MS,
+      onLeftOut() {},
+      onProblem() {},
     });
+    try {
+      const { models } = access;
+      const runner = createCodingRunner({ stores, models, launch, policy, toolSources: servers.toolSources, projectRules, project });
+      return { runner, servers };
+    } catch (error) {
+      await servers[Symbol.asyncDispose]();
+      throw error;
+    }
   } catch (error) {
     if (!(error instanceof UsageError) && !(error instanceof KeelsonError)) throw error;
     return {

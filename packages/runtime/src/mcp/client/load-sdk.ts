@@ -1,4 +1,3 @@
-import { registerHooks } from "node:module";
 import type * as Sdk from "@modelcontextprotocol/client";
 import { McpError } from "@keelson/protocol";
 
@@ -26,7 +25,7 @@ export async function loadSdk(importModule: (name: string) => Promise<unknown> =
  * which Node does not load out of `node_modules`.
  */
 async function importCompiled(name: string): Promise<unknown> {
-  const hooks = registerHooks({
+  const hooks = process.getBuiltinModule("node:module").registerHooks({
     resolve: (specifier, context, nextResolve) =>
       /^eventsource(-parser)?(\/|$)/.test(specifier)
         ? nextResolve(specifier, { ...context, conditions: context.conditions.filter((condition) => condition !== "source") })

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { nodeSqlite } from "../../platform/node-sqlite.ts";
 import { isWhole, type PackedTexts } from "../kit/packed-texts.ts";
 import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
 
@@ -12,7 +13,7 @@ const MAX_PROBLEMS = 10;
  */
 export function checkSqliteDatabase(path: string): readonly string[] {
   if (!existsSync(path)) return [];
-  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  const { DatabaseSync } = nodeSqlite();
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     try {

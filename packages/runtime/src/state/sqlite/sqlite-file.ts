@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { LogError } from "@keelson/protocol";
 import { makeFolder } from "../../platform/make-folder.ts";
+import { nodeSqlite } from "../../platform/node-sqlite.ts";
 import { damaged, isBusy, toLogError } from "./sqlite-failure.ts";
 import { migrate, schemaVersionOf } from "./sqlite-schema.ts";
 
@@ -65,7 +66,7 @@ function putInPlace(draft: string, file: string): void {
 
 /** Opens a file that is there, or one that is only in memory, in write-ahead mode. @throws LogError */
 export function connect(file: string): DatabaseSync {
-  const { DatabaseSync: Connection } = process.getBuiltinModule("node:sqlite");
+  const { DatabaseSync: Connection } = nodeSqlite();
   let connection: DatabaseSync | undefined;
   const deadline = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {

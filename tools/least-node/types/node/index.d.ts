@@ -1,0 +1,1 @@
+/// <reference path="../../../../node_modules/@types/node22/index.d.ts" />
