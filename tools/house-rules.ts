@@ -213,4 +213,9 @@ if (import.meta.main) {
     console.log(`${offences.length} offences against the rules of the house`);
     process.exitCode = 1;
   }
+  const { judgeWords } = await import("./word-ratchet.ts");
+  for (const line of await judgeWords()) {
+    console.log(line);
+    process.exitCode = 1;
+  }
 }
