@@ -115,6 +115,9 @@ export interface CallPlace {
   readonly environment?: { readonly exec?: PlannedPrograms; readonly files?: PlannedFiles };
 }
 
+/** A call before it runs, as `needsApproval` of its tool sees it. */
+export interface PlannedCall extends CallPlace, Pick<ToolCall, "callId" | "runId" | "session" | "agent" | "signal" | "files" | "state"> {}
+
 /** What is asked of programs before anything is run. */
 export type PlannedPrograms = Pick<Executor, "confine" | "credentials">;
 /** What is asked of files before anything is read or written. */
@@ -167,10 +170,20 @@ export interface Tool<In = unknown> {
    * a few words where it is from, for a person; `true` says the name of the tool. Asked when the call ran. One that throws says yes.
    */
   untrusted?(input: In, origin: TextOrigin): Promise<string | boolean | undefined> | string | boolean | undefined;
+  /**
+   * `true`, or a function that returns `true`, if a person must allow the call before it runs. Allow rules do not lift it, and in the mode `bypass-all`
+   * the call runs without a question. The answer of the function is recorded. A function that throws, or returns no boolean, counts as `true`.
+   */
+  readonly needsApproval?: true | ApprovalTest<In>["needsApproval"];
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
   execute(input: In, call: ToolCall): Promise<ToolOutput> | ToolOutput;
   /** After a crash in a `write`: find out whether it happened. */
   reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
+}
+
+/** A method, so that tools of different inputs share one array. */
+export interface ApprovalTest<In> {
+  needsApproval(input: In, call: PlannedCall): Promise<boolean> | boolean;
 }
 
 export type Reconciliation<Output = JsonValue> = "not-done" | "unknown" | { readonly output: Output };

@@ -14,6 +14,8 @@ export type OfferedTool = {
   readonly timeoutMs?: number;
   readonly maxOutputBytes: number;
   readonly category?: "edit" | "shell";
+  /** `decides` if a function of the tool decides which calls need an approval. Absent if none does. */
+  readonly needsApproval?: "always" | "decides";
 };
 
 /** Tools by name, of one source. */

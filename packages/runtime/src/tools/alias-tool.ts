@@ -1,5 +1,6 @@
 import type { Tool } from "@keelson/protocol";
 import { checkToolName } from "./check-tool-fields.ts";
+import { bindApproval } from "./bind-approval.ts";
 
 /**
  * The same tool under another name: description, schemas, version and every call are the inner tool's. Its aliases stay
@@ -8,7 +9,7 @@ import { checkToolName } from "./check-tool-fields.ts";
  */
 export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
   checkToolName(newName, "name", newName);
-  const { permissionText, effectsOf, untrusted, reconcile } = tool;
+  const { permissionText, effectsOf, untrusted, needsApproval, reconcile } = tool;
   return {
     ...tool,
     name: newName,
@@ -19,6 +20,7 @@ export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
     ...(permissionText !== undefined && { permissionText: permissionText.bind(tool) }),
     ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(tool) }),
     ...(untrusted !== undefined && { untrusted: untrusted.bind(tool) }),
+    ...(needsApproval !== undefined && { needsApproval: bindApproval(tool, needsApproval) }),
     ...(reconcile !== undefined && { reconcile: reconcile.bind(tool) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, Tool, ToolCall } from "@keelson/protocol";
+import type { JsonObject, PlannedCall, Tool, ToolCall } from "@keelson/protocol";
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import {
@@ -137,8 +137,28 @@ operatorToTool({
   message: ({ n }) => n,
 });
 
+// An approval is needed always, never, or for calls that a function of the typed input names.
+const approved = defineTool({
+  name: "approved",
+  description: "",
+  input: z.object({ cents: z.number() }),
+  async needsApproval(input, call) {
+    expectTypeOf(input).toEqualTypeOf<{ cents: number }>();
+    expectTypeOf(call).toEqualTypeOf<PlannedCall>();
+    return input.cents > 100;
+  },
+  execute: () => 1,
+});
+defineTool({ name: "approved", description: "", input: {}, needsApproval: true, execute: () => 1 });
+defineTool({ name: "approved", description: "", input: text, needsApproval: ({ a }) => a === "", execute: () => 1 });
+// @ts-expect-error the input has no `b`
+defineTool({ name: "approved", description: "", input: text, needsApproval: ({ b }) => b === "", execute: () => 1 });
+// @ts-expect-error an approval is needed or not
+defineTool({ name: "approved", description: "", input: text, needsApproval: () => "yes", execute: () => 1 });
+operatorToTool({ name: "approved", description: "", operator: "o", input: text, needsApproval: ({ a }) => a === "" });
+
 // Tools of different inputs share one array and one registry without annotations.
-const tools: readonly Tool[] = [read, raw, paired];
+const tools: readonly Tool[] = [read, raw, paired, approved];
 createToolRegistry([read, raw, paired]);
 void tools;
 

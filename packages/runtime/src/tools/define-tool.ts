@@ -1,9 +1,10 @@
 import { type JsonObject, type JsonValue, type RiskLevel, type Tool, ToolError, type ToolEffect, type ToolOutput } from "@keelson/protocol";
 import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from "../schema/index.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
+import { bindApproval } from "./bind-approval.ts";
 import { checkToolFields } from "./check-tool-fields.ts";
 import { objectSchema } from "./object-schema.ts";
-import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type NeedsApproval, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 
 /**
  * Makes a tool of a function. The type of its input follows from the schema: Zod 4 and ArkType schemas as they are,
@@ -23,9 +24,11 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type ToolDefinition, type To
 export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
   definition: ToolDefinition<In, Result, Found>,
 ): Tool<NoInfer<In>> {
-  const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, timeoutMs } = definition as ToolDefinition<unknown>;
+  const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, needsApproval, timeoutMs } =
+    definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
   const says = sayUntrusted(definition.name, untrusted);
+  const approval = checkedApproval(definition, needsApproval);
   const fields = completeFields(definition, input, output);
   return {
     ...fields.tool,
@@ -34,6 +37,7 @@ export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | voi
     ...(permissionText !== undefined && { permissionText: permissionText.bind(definition) }),
     ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(definition) }),
     ...(says !== undefined && { untrusted: says.bind(definition) }),
+    ...(approval !== undefined && { needsApproval: approval }),
     parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
     execute: execute.bind(definition) as Tool["execute"],
     ...(reconcile !== undefined && { reconcile: reconcile.bind(definition) }),
@@ -48,7 +52,18 @@ function sayUntrusted(name: string, untrusted: ToolDefinition<unknown>["untruste
   return untrusted;
 }
 
-type DataFields = Omit<Tool, "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "untrusted" | "timeoutMs">;
+/** @returns `undefined` if no call of the tool needs an approval */
+export function checkedApproval(definition: { readonly name: string }, needsApproval: NeedsApproval<never>): Tool["needsApproval"] {
+  if (needsApproval === undefined || needsApproval === false) return undefined;
+  if (needsApproval !== true && typeof needsApproval !== "function")
+    throw invalid(definition.name, "`needsApproval` must be true, false or a function of the arguments");
+  return bindApproval(definition, needsApproval as NonNullable<Tool["needsApproval"]>);
+}
+
+type DataFields = Omit<
+  Tool,
+  "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "untrusted" | "needsApproval" | "timeoutMs"
+>;
 
 /** Fills in the defaults of what any tool, leaf or dispatch, says about itself. */
 export function completeFields(

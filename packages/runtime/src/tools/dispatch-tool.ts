@@ -11,9 +11,9 @@ import {
 import type { JsonSchema, Schema } from "../schema/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
-import { completeFields } from "./define-tool.ts";
+import { checkedApproval, completeFields } from "./define-tool.ts";
 import type { LeafResult } from "./execute-leaf.ts";
-import type { ToolFields } from "./tool-definition.ts";
+import type { ToolDefinition, ToolFields } from "./tool-definition.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 /** Which operator a tool stands for, and what it is told. */
@@ -36,6 +36,8 @@ export interface DispatchToolDefinition<In = JsonObject> extends ToolFields {
   /** The name it is registered by where the run is started. */
   readonly operator: string;
   readonly config?: OperatorConfig | undefined;
+  /** True, or a function that returns true, if a person must allow a call before the operator starts. */
+  needsApproval?: ToolDefinition<In>["needsApproval"];
   message?(input: In): string | readonly Content[];
 }
 
@@ -58,6 +60,7 @@ export function operatorToTool<In = JsonObject>(definition: DispatchToolDefiniti
     operator: true,
     config: true,
     message: true,
+    needsApproval: true,
     name: true,
     description: true,
     effect: true,
@@ -68,7 +71,7 @@ export function operatorToTool<In = JsonObject>(definition: DispatchToolDefiniti
     maxOutputBytes: true,
     category: true,
   });
-  const { name, operator, config, input = TASK, message } = definition as DispatchToolDefinition<unknown>;
+  const { name, operator, config, input = TASK, message, needsApproval } = definition as DispatchToolDefinition<unknown>;
   const fields = completeFields(definition, input);
   if (typeof operator !== "string" || operator === "") {
     throw new ToolError({
@@ -77,8 +80,10 @@ export function operatorToTool<In = JsonObject>(definition: DispatchToolDefiniti
       message: `Tool "${name}": \`operator\` must be the name of an operator`,
     });
   }
+  const approval = checkedApproval(definition, needsApproval);
   return {
     ...fields.tool,
+    ...(approval !== undefined && { needsApproval: approval }),
     dispatch: {
       operator,
       ...(config !== undefined && { config }),

@@ -29,6 +29,7 @@ export type {
   Operator,
   OperatorInput,
   OperatorOutput,
+  PlannedCall,
   PlannedFiles,
   PlannedPrograms,
   Reconciliation,

@@ -16,7 +16,7 @@ export type LeafEnding =
 
 const DEFAULT_GRACE_MS = 500;
 
-const platformClock: LeafClock = {
+export const platformClock: LeafClock = {
   now: () => Date.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);

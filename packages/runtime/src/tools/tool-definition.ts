@@ -4,6 +4,7 @@ import type {
   Json,
   JsonObject,
   JsonValue,
+  PlannedCall,
   RiskLevel,
   Reconciliation,
   TextOrigin,
@@ -77,12 +78,22 @@ export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput 
    * `({ url }) => url`. `untrustedByEffects` goes by what the tool says in `effectsOf`.
    */
   untrusted?: boolean | Judge<In>["untrusted"] | undefined;
+  /**
+   * `true`, or a function that returns `true`, if a person must allow a call before it runs. It counts as an ask rule: allow rules do not lift it, a deny
+   * rule beats it, and in the mode `bypass-all` the call runs without a question. The answer of the function is recorded, so a resume does not call it again. A function
+   * that throws, takes longer than 30 seconds or returns no boolean counts as `true`. Default false.
+   */
+  needsApproval?: boolean | Judge<In>["needsApproval"] | undefined;
 }
 
-/** A method, for the same reason. */
+/** Methods, for the same reason. */
 interface Judge<In> {
   untrusted(input: In, origin: TextOrigin): MaybeLater<string | boolean | undefined>;
+  needsApproval(input: In, call: PlannedCall): MaybeLater<boolean>;
 }
+
+/** The `needsApproval` of a definition. */
+export type NeedsApproval<In> = boolean | Judge<In>["needsApproval"] | undefined;
 
 export type MaybeLater<T> = Promise<T> | T;
 

@@ -14,11 +14,12 @@ import { createToolCall } from "./create-tool-call.ts";
 import { executeLeaf, type LeafOptions, type LeafResult } from "./execute-leaf.ts";
 import { isToolContent } from "./json-output.ts";
 import { type CallArguments, prepareCall } from "./prepare-call.ts";
+import { unattendedTool } from "./unattended-tool.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 /**
  * Any leaf where an operator is expected: its arguments are `metadata.input`, or else the text of the message as JSON.
- * One execution is one step. Arguments that do not fit, and a tool that fails, reject with `OperatorError`.
+ * One execution is one step. Arguments that do not fit, a call that needs a person's approval, and a tool that fails reject with `OperatorError`.
  */
 export function toolToOperator(tool: Tool, options: LeafOptions & { readonly agent?: string | undefined } = {}): Operator {
   checkOptionNames("toolToOperator", options, {
@@ -46,7 +47,7 @@ export function toolToOperator(tool: Tool, options: LeafOptions & { readonly age
           attempt: attempt.number,
           signal: attempt.signal,
         });
-        return await executeLeaf(tool, prepared.value, call, options);
+        return await executeLeaf(unattendedTool(tool), prepared.value, call, options);
       });
       if (!step.ok) throw new OperatorError({ kind: step.failure.retryable ? "retryable" : "other", message: step.failure.message });
       const { output, isError, failure } = step.value;

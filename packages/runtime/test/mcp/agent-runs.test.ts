@@ -134,6 +134,26 @@ describe("an agent with a server of the Model Context Protocol", () => {
     expect(ran).toEqual([]);
   });
 
+  it("asks about calls for which a tool of this process needs an approval, though a rule allows its server", async () => {
+    const paid: number[] = [];
+    const pay = defineTool<{ readonly euros: number }>({
+      name: "pay",
+      description: "Pays.",
+      input: { type: "object", properties: { euros: { type: "number" } }, required: ["euros"] } as never,
+      needsApproval: ({ euros }) => euros > 10,
+      execute: ({ euros }) => (paid.push(euros), "paid"),
+    }) as Tool;
+    await using servers = open({ type: "in-process", name: "n" }, { inProcess: { n: [pay] } });
+    const agent = createAgent({
+      name: "a",
+      model: model((turn) => call("mcp__all__pay", { euros: turn === 0 ? 5 : 50 })),
+      toolSources: [servers.toolSource({ startupWaitMs: 30_000 })],
+      permissions: { rules: [{ pattern: "mcp__all__*", behavior: "allow" }] },
+    });
+    const { reason, waits } = await createRunner({ ...sharedStores(), agent }).run("go").outcome;
+    expect([reason, waits, paid]).toMatchObject(["awaiting-approval", [{ operation: "mcp__all__pay", input: { euros: 50 } }], [5]]);
+  });
+
   it("asks again where the description of a tool that a rule allows has changed since it was used", async () => {
     const services = sharedStores();
     const asked: string[] = [];

@@ -20,6 +20,7 @@ import type {
 import type { InferenceSettings } from "../../context/compile-request.ts";
 import type { Rule } from "../../context/rule.ts";
 import type { JsonSchema, Schema } from "../../schema/schema.ts";
+import type { ToolDefinition } from "../../tools/tool-definition.ts";
 import type { ToolSet } from "../../tools/tool-registry.ts";
 import type { CompactionOptions } from "./compaction/compaction-options.ts";
 import type { HookAgentOptions } from "./hooks/hook-agent-options.ts";
@@ -184,6 +185,8 @@ export interface AgentToolOptions {
    * false: the output of the agent is the result of the call.
    */
   readonly background?: boolean | undefined;
+  /** True, or a function that returns true, if a person must allow a call before the agent starts. Default false. */
+  readonly needsApproval?: ToolDefinition<{ readonly task: string }>["needsApproval"] | undefined;
 }
 
 /** A tool that a runner starts as a child run of an agent, with its own log. */

@@ -80,8 +80,10 @@ export function definitionDigest(definition: Definition): string {
   return shortHash(canonicalJson(JSON.parse(JSON.stringify(data))));
 }
 
-function toolAsData({ name, version, effect, concurrency, risk, timeoutMs, maxOutputBytes, aliases }: Tool): unknown {
-  return [name, version, effect, concurrency, risk, timeoutMs ?? null, maxOutputBytes, aliases];
+function toolAsData({ name, version, effect, concurrency, risk, timeoutMs, maxOutputBytes, aliases, needsApproval }: Tool): unknown {
+  const fields = [name, version, effect, concurrency, risk, timeoutMs ?? null, maxOutputBytes, aliases];
+  // Definitions without it keep the digest that they had.
+  return needsApproval === undefined ? fields : [...fields, byName(needsApproval)];
 }
 
 function ruleAsData({ name, trigger, priority, pure }: Rule): unknown {

@@ -18,6 +18,7 @@ import { Execution } from "../../session/execution.ts";
 import { createForgetfulLog, forgetfulBlobs } from "../../session/forgetful-log.ts";
 import { Journal } from "../../session/journal.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
+import { unattendedTool } from "../../tools/unattended-tool.ts";
 import { createAgent } from "../definition/create-agent.ts";
 import { modelName } from "../definition/model-source.ts";
 import { createEphemeralApprovalKeys } from "../turn/approval-keys.ts";
@@ -56,7 +57,7 @@ export interface ReactLoopOptions {
 
 /**
  * The loop on a context of your own: compile, infer, append, run tools, repeat. It is the loop that runners drive, without
- * a session around it. Every tool that the caller gives may run; nobody is asked.
+ * a session around it. Every tool that the caller gives may run; nobody is asked, so calls that need an approval fail.
  * @throws OperatorError when the model, or `onEvent`, failed
  */
 export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput> {
@@ -68,7 +69,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     model: providerOf(provider, config.model ?? options.model),
     ...(systemPrompt !== undefined && { instructions: systemPrompt }),
     ...(config.systemAddendum !== undefined && { systemPrompt: { type: "append", content: config.systemAddendum } }),
-    tools,
+    tools: tools.map(unattendedTool),
     permissions: { mode: "bypass-all" },
     ...(config.allowedOperators && { allowedTools: config.allowedOperators }),
     ...(settings && { settings }),

@@ -1,5 +1,6 @@
 import type { Tool } from "@keelson/protocol";
 import type { OfferedTool } from "../../session/offered-tool.ts";
+import { bindApproval } from "../../tools/bind-approval.ts";
 
 /** A tool of a source as calls of a turn have it. */
 export interface SourceTool extends Tool {
@@ -41,6 +42,7 @@ export function sourceTool(
     },
     ...(live.permissionText && { permissionText: live.permissionText.bind(live) }),
     ...(live.effectsOf && { effectsOf: live.effectsOf.bind(live) }),
+    ...(live.needsApproval && { needsApproval: bindApproval(live, live.needsApproval) }),
     ...(live.untrusted && { untrusted: live.untrusted.bind(live) }),
     ...(live.reconcile && { reconcile: live.reconcile.bind(live) }),
   };

@@ -97,7 +97,7 @@ export interface McpLifecycleManager extends AsyncDisposable {
   toolSource(options?: McpToolSourceOptions): ToolSource;
 }
 
-type ManageSettings = Pick<ManagedServerOptions, "settings" | "isEnabled" | "reconnectDelayMs">;
+type ManageSettings = Pick<ManagedServerOptions, "settings" | "isEnabled" | "reconnectDelayMs" | "tools">;
 
 const DEFAULT_RECONNECT_DELAY_MS = 1000;
 const DEFAULT_MONITOR_MS = 30_000;
@@ -196,7 +196,9 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
       if ("type" in config) checkServerConfig(name, config);
       const { reconnectDelayMs = DEFAULT_RECONNECT_DELAY_MS } = given;
       const authorization = authorizationFor(name, config);
-      const settings = { settings: "type" in config ? config : {}, reconnectDelayMs };
+      const own = "type" in config && config.type === "in-process" ? inProcess[config.name] : undefined;
+      const tools = typeof own === "object" ? own : undefined;
+      const settings = { settings: "type" in config ? config : {}, reconnectDelayMs, tools };
       const added = registeredServer({
         server: manage(name, "type" in config ? transportOf(name, config, undefined, authorization) : config, settings),
         authorization,

@@ -1,4 +1,4 @@
-import { type JsonObject, McpError, type McpServerSettings, type McpServerStatus } from "@keelson/protocol";
+import { type JsonObject, McpError, type McpServerSettings, type McpServerStatus, type Tool } from "@keelson/protocol";
 import type { Clock } from "../../platform/clock.ts";
 import type { McpCallOptions, McpToolResult, McpTransport } from "./mcp-transport.ts";
 import { paced } from "./paced.ts";
@@ -9,6 +9,8 @@ export interface ManagedServerOptions {
   /** Default: as `settings` say. */
   readonly isEnabled?: boolean | undefined;
   readonly transport: McpTransport;
+  /** The tools of a server in this process that is made of tools. */
+  readonly tools?: readonly Tool[] | undefined;
   /** Before the first attempt to connect again; each after that waits twice as long, up to a minute. */
   readonly reconnectDelayMs: number;
   readonly clock: Clock;
@@ -21,6 +23,8 @@ export interface ManagedServer extends AsyncDisposable {
   readonly name: string;
   readonly settings: McpServerSettings;
   readonly isEnabled: boolean;
+  /** The tools of a server in this process that is made of tools; `undefined` for any other. */
+  readonly tools: readonly Tool[] | undefined;
   /** As far as that is known: it was connected. */
   readonly hasResources: boolean;
   /** @throws McpError where it is disabled or was shut down */
@@ -117,6 +121,7 @@ export function manageServer(options: ManagedServerOptions): ManagedServer {
   return {
     name,
     settings,
+    tools: options.tools,
     get isEnabled() {
       return isEnabled;
     },

@@ -1,6 +1,16 @@
-import { McpError, type McpToolDescriptor, type Tool, type ToolCall, type ToolEffect, type ToolOutput } from "@keelson/protocol";
+import {
+  type JsonObject,
+  McpError,
+  type McpToolDescriptor,
+  type PlannedCall,
+  type Tool,
+  type ToolCall,
+  type ToolEffect,
+  type ToolOutput,
+} from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../json/index.ts";
-import { defineTool } from "../../tools/index.ts";
+import { bindApproval } from "../../tools/bind-approval.ts";
+import { defineTool, type ToolDefinition } from "../../tools/index.ts";
 import type { BackgroundCalls } from "./background-calls.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import type { McpCallOptions } from "./mcp-transport.ts";
@@ -10,6 +20,7 @@ import { toolOutput } from "./tool-output.ts";
 export function mcpTool(server: ManagedServer, descriptor: McpToolDescriptor, name: string, background: BackgroundCalls): Tool {
   const { description, inputSchema, outputSchema, annotations } = descriptor;
   const effect = effectOf(server, descriptor);
+  const needsApproval = approvalOf(server, descriptor);
   return defineTool({
     name,
     description,
@@ -18,6 +29,7 @@ export function mcpTool(server: ManagedServer, descriptor: McpToolDescriptor, na
     risk: annotations?.destructiveHint === true ? "high" : effect === "read" ? "low" : "medium",
     // Who changes one of these has another tool.
     version: shortHash(canonicalJson([descriptor.name, description, inputSchema, outputSchema ?? null, { ...annotations }])),
+    ...(needsApproval !== undefined && { needsApproval }),
     untrusted: () => `MCP server ${server.name}`,
     async execute(input, call) {
       const make = async (own: ToolCall): Promise<ToolOutput> => {
@@ -37,6 +49,20 @@ export function mcpTool(server: ManagedServer, descriptor: McpToolDescriptor, na
 function effectOf({ settings }: ManagedServer, { annotations = {} }: McpToolDescriptor): ToolEffect {
   if (settings.trustAnnotations !== true || annotations.destructiveHint === true) return "write";
   return annotations.readOnlyHint === true ? "read" : annotations.idempotentHint === true ? "idempotent" : "write";
+}
+
+/** Takes the option from the tool itself if the server is in this process: the protocol has no field for it. */
+function approvalOf({ tools }: ManagedServer, { name }: McpToolDescriptor): ToolDefinition<JsonObject>["needsApproval"] {
+  const tool = tools?.find((one) => one.name === name);
+  const { needsApproval } = tool ?? {};
+  if (tool === undefined || needsApproval === undefined || needsApproval === true) return needsApproval;
+  const ask = bindApproval(tool, needsApproval) as Exclude<typeof needsApproval, true>;
+  // Arguments that do not fit are refused by the server.
+  const asksAfterParsing = async (input: JsonObject, call: PlannedCall): Promise<boolean> => {
+    const parsed = await tool.parse(input);
+    return parsed.issues === undefined ? ask(parsed.value, call) : false;
+  };
+  return Object.defineProperty(asksAfterParsing, "name", { value: needsApproval.name });
 }
 
 function callOptions(call: ToolCall): McpCallOptions {

@@ -1,8 +1,9 @@
-import type { CallId, JsonValue, SessionId, Tool, ToolCall } from "@keelson/protocol";
-import { digestOf } from "../../json/index.ts";
+import type { CallId, JsonObject, JsonValue, SessionId, Tool, ToolCall } from "@keelson/protocol";
+import { canonicalJson, digestOf, truncateText } from "../../json/index.ts";
+import { approvalReason } from "../../tools/approval-reason.ts";
 import { createToolCall, executeLeaf, prepareCall } from "../../tools/index.ts";
 import { describeTool, type ListedTool } from "./describe-tool.ts";
-import { withRequest } from "./mcp-request.ts";
+import { type McpRequest, withRequest } from "./mcp-request.ts";
 import type { McpServerOptions } from "./mcp-server-options.ts";
 import type { Round } from "./rounds.ts";
 import { wireFailure, wireResult, type WireResult } from "./wire-result.ts";
@@ -33,7 +34,30 @@ export function servedTool(tool: Tool, options: Pick<McpServerOptions, "services
         ask: (question) => request.ask(question),
         infer: (inference) => request.infer(inference),
       };
+      const refusal = await refusedApproval(tool, prepared, { call: createToolCall(fields), request });
+      if (refusal !== undefined) return wireFailure(refusal);
       return wireResult(tool, await executeLeaf(tool, prepared.value, withRequest(createToolCall(fields), request)));
     },
   };
 }
+
+/** Asks the person at the client about a call that needs an approval. @returns the reason why it must not run */
+async function refusedApproval(
+  tool: Tool,
+  { input, value }: { readonly input: JsonObject; readonly value: unknown },
+  { call, request }: { readonly call: ToolCall; readonly request: McpRequest },
+): Promise<string | undefined> {
+  if (tool.needsApproval === undefined) return undefined;
+  const reason = await approvalReason(tool, value, call);
+  if (reason === undefined) return undefined;
+  const message = `${reason} Allow ${tool.name} with these arguments? ${truncateText(canonicalJson(input), SHOWN_BYTES).text}`;
+  const answer = await request.ask({ message, mayRepeat: true }, { key: "approval" });
+  if (answer.type === "provided") return undefined;
+  const detail = answer.reason === undefined ? "" : `: ${answer.reason}`;
+  return answer.type === "declined"
+    ? `A person declined this call${detail}. Do not try it again in another form.`
+    : `${reason} Nobody answered, so it did not run${detail}`;
+}
+
+/** UTF-8 bytes of the arguments that a person is shown. */
+const SHOWN_BYTES = 4 * 1024;

@@ -3,6 +3,8 @@ import { type CompiledPolicy, compilePolicy } from "../../agent/definition/permi
 import type { PermissionDecision } from "../../agent/definition/permissions/permission-decision.ts";
 import { seePath } from "../../agent/definition/permissions/path-pattern.ts";
 import { decidePermission } from "../../agent/features/permissions/decide-permission.ts";
+import { approvalReason } from "../../tools/approval-reason.ts";
+import { createToolCall } from "../../tools/create-tool-call.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { canonicalJson } from "../../json/canonical-json.ts";
 
@@ -52,7 +54,8 @@ export async function explainCall(options: ExplainCallOptions): Promise<Explaine
   const json = (): string => canonicalJson(parsed.value as never);
   const argumentText = (): string => tool.permissionText?.(parsed.value, effects) ?? json();
   const compiled = policies.map((policy) => compilePolicy(policy));
-  const decision = decidePermission({ policies: compiled, tool, argumentText, argumentsJson: json, effects, cwd });
+  const approval = await approvalReason(tool, parsed.value, createToolCall(cwd === undefined ? {} : { cwd }));
+  const decision = decidePermission({ policies: compiled, tool, argumentText, argumentsJson: json, effects, cwd, approval });
   if (effects === undefined) return { decision, parts: [] };
   const judge = { tool, compiled, cwd, argumentText, whole: effects, confine };
   const parts = await Promise.all([

@@ -34,6 +34,24 @@ describe.each(ERAS)("in the %s era", (era) => {
     ]);
   });
 
+  it("asks the person at the client about a call that needs an approval, once, and runs it only if allowed", async () => {
+    const paid: number[] = [];
+    const needsApproval = ({ euros }: { readonly euros: number }): boolean => euros > 10;
+    const execute = ({ euros }: { readonly euros: number }): string => (paid.push(euros), "paid");
+    const pay = tool("pay", execute, { effect: "write", needsApproval, input: object({ euros: { type: "number" } }) } as object);
+    const call = async (euros: number, answer?: "accept" | "decline") => {
+      await using connected = await connect(serve(pay), { era, ...(answer && { answer: () => ({ action: answer, content: {} }) }) });
+      const { isError = false, content } = await connected.client.callTool({ name: "pay", arguments: { euros } });
+      return [isError, JSON.stringify(content), connected.asked];
+    };
+    expect(await call(5, "decline")).toEqual([false, expect.stringContaining("paid"), []]);
+    const question = 'The tool pay needs a person\'s approval for this call. Allow pay with these arguments? {"euros":50}';
+    expect(await call(50, "accept")).toEqual([false, expect.stringContaining("paid"), [question]]);
+    expect(await call(50, "decline")).toEqual([true, expect.stringContaining("A person declined this call"), [question]]);
+    expect(await call(50)).toEqual([true, expect.stringContaining("it did not run"), []]);
+    expect(paid).toEqual([5, 50]);
+  });
+
   it("cuts a list into pages, and refuses a cursor that is none of it", async () => {
     const names = Array.from({ length: 5 }, (_, index) => `t${index}`);
     const server = createMcpServer({ name: "test", version: "1", pageSize: 2, tools: names.map((name) => tool(name, () => name)) });

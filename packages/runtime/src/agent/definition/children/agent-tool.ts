@@ -1,6 +1,7 @@
 import { AgentError, type JsonObject, type OperatorConfig, type Tool } from "@keelson/protocol";
 import { canonicalJson } from "../../../json/canonical-json.ts";
 import { shortHash } from "../../../json/digest.ts";
+import { checkedApproval } from "../../../tools/define-tool.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
 import type { Agent } from "../agent.ts";
 import { costLimit } from "../cost-limit.ts";
@@ -18,12 +19,15 @@ export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined
     allowedTools: true,
     systemAddendum: true,
     background: true,
+    needsApproval: true,
   });
   const {
     name = agent.name.replace(/[^\w-]/g, "_"),
     description = agent.description === "" ? `Hands a task to the agent "${agent.name}" and returns its answer.` : agent.description,
     background = false,
+    needsApproval,
   } = options;
+  const approval = checkedApproval({ ...options, name }, needsApproval);
   const config = configOf(options);
   return {
     name,
@@ -42,6 +46,7 @@ export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined
     dispatch: { operator: agent.name, ...(config && { config }) },
     agent: agent as Agent<unknown>,
     ...(background && { background }),
+    ...(approval !== undefined && { needsApproval: approval }),
     parse: parseTask,
     execute() {
       throw new TypeError(`the agent "${agent.name}" is started by a runner, not called`);

@@ -1,6 +1,7 @@
 import type { Effect, SessionId, Tool, ToolCall } from "@keelson/protocol";
 import { shortHash } from "../../../json/digest.ts";
-import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
+import { checkedApproval } from "../../../tools/define-tool.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES, type ToolDefinition } from "../../../tools/tool-definition.ts";
 import type { Agent } from "../agent.ts";
 import type { RunOutcome } from "../run.ts";
 import { parseTask, TASK_SCHEMA } from "./task-input.ts";
@@ -37,6 +38,8 @@ export interface HandoffOptions {
   readonly description?: string | undefined;
   /** Whether the next agent goes on with the conversation. Default false: it is told the task alone. */
   readonly history?: boolean | undefined;
+  /** True, or a function that returns true, if a person must allow the handoff. Default false. */
+  readonly needsApproval?: ToolDefinition<{ readonly task: string }>["needsApproval"] | undefined;
 }
 
 /** A tool whose call ends the run: its task goes to another agent. */
@@ -53,14 +56,16 @@ export interface HandoffTool extends Tool<{ readonly task: string }> {
  * @param agent a definition, or the name of one that the runner has (agents that hand to each other can't hold each other)
  */
 export function handoffTool(agent: Agent<never> | Agent<unknown> | Agent<undefined> | string, options: HandoffOptions = {}): HandoffTool {
-  checkOptionNames("handoffTool", options, { name: true, description: true, history: true });
+  checkOptionNames("handoffTool", options, { name: true, description: true, history: true, needsApproval: true });
   const operator = typeof agent === "string" ? agent : agent.name;
   const about = typeof agent === "string" || agent.description === "" ? "" : ` ${agent.description}`;
   const {
     name = `hand_off_to_${operator.replace(/[^\w-]/g, "_")}`,
     description = `Hands the rest of the work to the agent "${operator}" and ends yours.${about}`,
     history = false,
+    needsApproval,
   } = options;
+  const approval = checkedApproval({ ...options, name }, needsApproval);
   return {
     name,
     description,
@@ -73,6 +78,7 @@ export function handoffTool(agent: Agent<never> | Agent<unknown> | Agent<undefin
     maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES,
     handoff: { operator },
     ...(typeof agent !== "string" && { agent: agent as Agent<unknown> }),
+    ...(approval !== undefined && { needsApproval: approval }),
     parse: parseTask,
     execute({ task }, call: ToolCall) {
       call.declare?.({ type: "handoff", operator, task, ...(history && { history: { session: call.session } }) });

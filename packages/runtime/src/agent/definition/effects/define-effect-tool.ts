@@ -1,7 +1,7 @@
 import { ToolError, type Effect, type JsonObject, type Tool, type ToolCall } from "@keelson/protocol";
 import type { JsonSchema, Schema } from "../../../schema/schema.ts";
 import { defineTool } from "../../../tools/define-tool.ts";
-import type { ToolFields } from "../../../tools/tool-definition.ts";
+import type { ToolDefinition, ToolFields } from "../../../tools/tool-definition.ts";
 
 export interface EffectToolFields extends Omit<ToolFields, "effect"> {
   /** What the model is told beside the id. Default: that it will be carried out, not whether it was. */
@@ -11,6 +11,8 @@ export interface EffectToolFields extends Omit<ToolFields, "effect"> {
 /** `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an object of JSON. */
 export interface EffectToolDefinition<In = JsonObject> extends EffectToolFields {
   readonly input: Schema<In> | JsonSchema;
+  /** True, or a function that returns true, if a person must allow a call before it declares its effect. */
+  needsApproval?: ToolDefinition<In>["needsApproval"];
   /** What a call with this input declares. Pure: it may be asked again after a crash. */
   effect(input: In, call: ToolCall): Effect;
 }

@@ -8,6 +8,7 @@ import { mayTouchGuarded } from "./may-touch-guarded.ts";
 import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
+import { requireApproval } from "./require-approval.ts";
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { isExact } from "../../definition/permissions/permission-rule.ts";
 
@@ -16,7 +17,7 @@ const NO_SOURCES: readonly string[] = [];
 
 /**
  * May this call run? Every policy, from the outermost run to this one, is asked, and the strictest verdict holds. Within a
- * policy: a deny rule, then what the sandbox of the call or the bounds of the policy refuse, then what the mode forbids, then a tool that changed, then an ask rule, then an allow rule that is
+ * policy: a deny rule, then what the sandbox of the call or the bounds of the policy refuse, then what the mode forbids, then a tool that changed, then an ask rule, then the approval that the tool needs, then an allow rule that is
  * exactly this call, then what can't be known and what is sensitive, then allow rules and grants, then what the mode says of such calls.
  * No policy at all restricts nothing, so the root of a run always brings one.
  */
@@ -40,6 +41,8 @@ export function decidePermission(given: {
   readonly untrusted?: readonly string[] | undefined;
   /** Why a person is to look at the tool first, whatever rule would allow the call. */
   readonly changed?: string | undefined;
+  /** The reason why a person must allow the call of this tool: like an ask rule, but a grant that covers the call ends it. */
+  readonly approval?: string | undefined;
 }): PermissionDecision {
   const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES, untrusted = NO_SOURCES } = given;
   if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
@@ -53,6 +56,7 @@ export function decidePermission(given: {
     const decision = decideByPolicy(policy, rules, call, policy.mode === "deny-unauthorized" ? NO_RULES : grants, {
       isTainted: untrusted.length > 0,
       changed: given.changed,
+      approval: given.approval,
     });
     if (decision.behavior === "deny") return decision;
     if (decision.behavior === "ask") verdict = verdict.behavior === "ask" ? bothAsk(verdict, decision) : decision;
@@ -80,12 +84,18 @@ function bothAsk(first: PermissionDecision, second: PermissionDecision): Permiss
   return asked;
 }
 
+interface CallCircumstances {
+  readonly isTainted: boolean;
+  readonly changed: string | undefined;
+  readonly approval: string | undefined;
+}
+
 function decideByPolicy(
   policy: CompiledPolicy,
   rules: ToolRules,
   call: JudgedCall,
   grants: readonly RuleVerdict[],
-  { isTainted, changed }: { readonly isTainted: boolean; readonly changed: string | undefined },
+  { isTainted, changed, approval }: CallCircumstances,
 ): PermissionDecision {
   const { mode } = policy;
   const { tool, effects } = call;
@@ -102,6 +112,20 @@ function decideByPolicy(
       : { behavior: "ask", reason: changed };
   const ask = firstNamed(rules.ask, call);
   if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
+  const decision = decideUnasked(policy, rules, call, grants, isTainted);
+  return approval === undefined || mode === "bypass-all" ? decision : requireApproval(decision, approval, { mode, call, grants });
+}
+
+/** The decision on a call that no rule denies or asks about. */
+function decideUnasked(
+  policy: CompiledPolicy,
+  rules: ToolRules,
+  call: JudgedCall,
+  grants: readonly RuleVerdict[],
+  isTainted: boolean,
+): PermissionDecision {
+  const { mode } = policy;
+  const { tool, effects } = call;
   const allow = grants.length === 0 ? rules.allow : [...rules.allow, ...grants];
   const exact = allow.find((rule) => isExactly(rule, call));
   if (exact !== undefined) return exact.decision;

@@ -12,6 +12,7 @@ import { isSourceTool } from "../../turn/source-tool.ts";
 import { askAbout, refuse, type FittingCall, type OpenCall, type SettledCall } from "../../turn/pending-call.ts";
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { decidePermission } from "./decide-permission.ts";
+import { neededApproval } from "./needed-approval.ts";
 import { policiesOf } from "./run-policies.ts";
 
 /** Holds a call against the policies of its run. */
@@ -26,8 +27,9 @@ async function checkPermission(loop: Loop, call: OpenCall): Promise<OpenCall | S
   return judge(loop, { ...call, reads, secrets }, effects);
 }
 
-function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): OpenCall | SettledCall {
-  const decision = decideAbout(loop, call, effects);
+async function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): Promise<OpenCall | SettledCall> {
+  const approval = await neededApproval(loop, call, (reason) => decideAbout(loop, call, effects, reason));
+  const decision = decideAbout(loop, call, effects, approval);
   switch (decision.behavior) {
     case "deny":
       return refuse(call, `Not permitted: ${decision.reason}`);
@@ -38,7 +40,7 @@ function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): Op
   }
 }
 
-function decideAbout(loop: Loop, call: FittingCall, effects: CallEffects | undefined): PermissionDecision {
+function decideAbout(loop: Loop, call: FittingCall, effects: CallEffects | undefined, approval?: string): PermissionDecision {
   const { tool } = call;
   return decidePermission({
     policies: policiesOf(loop),
@@ -53,6 +55,7 @@ function decideAbout(loop: Loop, call: FittingCall, effects: CallEffects | undef
     grants: grantsFor(sessionOf(loop).grants, tool.name),
     untrusted: runOf(loop).callsUntrusted,
     changed: isSourceTool(tool) ? tool.liveOf.changed : undefined,
+    approval,
   });
 }
 

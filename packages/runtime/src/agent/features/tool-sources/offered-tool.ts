@@ -16,7 +16,7 @@ export function offeredTool(tool: Tool): OfferedTool {
     throw new TypeError(`"${tool.name}" stands for an agent, which a runner must know before it runs: put it among the agent's tools`);
   if (typeof tool.execute !== "function" || typeof tool.parse !== "function")
     throw new TypeError(`"${tool.name}" is no tool: make it with defineTool`);
-  const { name, description, effect, concurrency, risk, version, aliases, timeoutMs, maxOutputBytes, category } = tool;
+  const { name, description, effect, concurrency, risk, version, aliases, timeoutMs, maxOutputBytes, category, needsApproval } = tool;
   return {
     name,
     description,
@@ -30,6 +30,7 @@ export function offeredTool(tool: Tool): OfferedTool {
     ...(timeoutMs !== undefined && { timeoutMs }),
     maxOutputBytes,
     ...(category !== undefined && { category }),
+    ...(needsApproval !== undefined && { needsApproval: needsApproval === true ? "always" : "decides" }),
   };
 }
 

@@ -9,8 +9,11 @@ export interface RecordedTool extends Tool {
 
 export function recordedTool(source: string, offered: OfferedTool): RecordedTool {
   let schema: CompiledSchema<unknown> | undefined;
+  const { needsApproval, ...fields } = offered;
   return {
-    ...offered,
+    ...fields,
+    // A rehearsal finds the recorded answer, or stops before it calls the function.
+    ...(needsApproval !== undefined && { needsApproval: needsApproval === "always" ? true : () => true }),
     recordedOf: { source, offered },
     parse: (input) => (schema ??= compileSchema(offered.inputSchema)).validate(input),
     execute() {
