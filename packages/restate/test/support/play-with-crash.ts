@@ -25,6 +25,7 @@ export interface CrashedScenario {
   readonly faults: readonly string[];
   /** What the worker passed until it was killed, or until the end. */
   readonly places: readonly string[];
+  /** True if the process was killed. */
   readonly hasCrashed: boolean;
   /** Writes of which nobody knew whether they had run, and about which the run asked. */
   readonly unknown: readonly string[];
@@ -47,48 +48,55 @@ export async function playWithCrash(
   const worker = await startWorker("scenario-worker.ts", [...args, ...crashing]);
   const engine = openRestateEngine(directory, server.ingress, name);
   const unknown: string[] = [];
-  const mending = crash?.who === "server" ? restartServer(server, worker) : restartWorker(worker, args);
+  const recovery = crash?.who === "server" ? restartServer(server, worker) : restartWorker(worker, args);
+  const faults: string[] = [];
+  let hasCrashed = false;
   try {
     await server.register(worker.url);
     const played = await playScenario(scenario, engine, AbortSignal.timeout(TIMEOUT_MS), (question) => {
       unknown.push(question.operation);
       return truthAbout(engine.services, question);
     });
-    return { faults: faultsOf(scenario, played), ...passedBy(worker, crash), unknown };
+    faults.push(...faultsOf(scenario, played));
   } catch (error) {
-    const faults = [error instanceof Error ? (error.stack ?? error.message) : String(error)];
-    return { faults, ...passedBy(worker, crash), unknown };
+    faults.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     await worker.kill("SIGTERM");
-    const second = await mending;
+    const { wasKilled, second } = await recovery;
+    hasCrashed = wasKilled;
     await second?.kill();
     await engine.close();
     await rm(directory, { recursive: true, force: true });
   }
+  return { faults, places: passedPlaces(worker), hasCrashed, unknown };
 }
 
-/** Another process takes the place of one that was killed, at its address. */
-async function restartWorker(worker: WorkerProcess, args: readonly string[]): Promise<WorkerProcess | undefined> {
-  if ((await worker.gone) !== "SIGKILL") return undefined;
-  return startWorker("scenario-worker.ts", [...args, "--port", String(worker.port)]);
+/** A process that was killed on the way. */
+interface Recovery {
+  readonly wasKilled: boolean;
+  /** The worker that took the place of a killed one. */
+  readonly second?: WorkerProcess;
 }
 
-/** The server is killed while the worker stands still, and started again while that goes on. */
-async function restartServer(server: RestateServer, worker: WorkerProcess): Promise<undefined> {
+/** Starts another worker at the address of one that was killed. */
+async function restartWorker(worker: WorkerProcess, args: readonly string[]): Promise<Recovery> {
+  if ((await worker.gone) !== "SIGKILL") return { wasKilled: false };
+  return { wasKilled: true, second: await startWorker("scenario-worker.ts", [...args, "--port", String(worker.port)]) };
+}
+
+/** Kills the server while the worker waits at its place, and starts it again when the worker has continued. */
+async function restartServer(server: RestateServer, worker: WorkerProcess): Promise<Recovery> {
   const isWaiting = await Promise.race([worker.line("waiting ").then(() => true), worker.gone.then(() => false)]).catch(() => false);
-  if (!isWaiting) return undefined;
+  if (!isWaiting) return { wasKilled: false };
   await server.kill();
   worker.goOn();
   await server.start();
-  return undefined;
+  return { wasKilled: true };
 }
 
-function passedBy(
-  { lines }: WorkerProcess,
-  crash: Crash | undefined,
-): { readonly places: readonly string[]; readonly hasCrashed: boolean } {
-  const places = lines.filter((line) => line.startsWith("place ")).map((line) => line.split(" ").slice(3).join(" "));
-  return { places, hasCrashed: crash !== undefined && places.length > crash.at };
+/** Returns the places that a worker passed until it was killed, or until the end. */
+function passedPlaces({ lines }: WorkerProcess): readonly string[] {
+  return lines.filter((line) => line.startsWith("place ")).map((line) => line.split(" ").slice(3).join(" "));
 }
 
 /** What is to be done about a write that may have run: the world is asked. */

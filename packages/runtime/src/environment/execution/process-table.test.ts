@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { processesBelow } from "./process-table.ts";
 
-/** Works until it used the CPU for half a second, prints its use and its age in microseconds, and then waits. */
+/** Works until it used the CPU for a fifth of a second, prints its use and its age in microseconds, and then waits. */
 const WORK = `
-while (process.cpuUsage().user + process.cpuUsage().system < 500_000);
+while (process.cpuUsage().user + process.cpuUsage().system < 200_000);
 const { user, system } = process.cpuUsage();
 console.log(user + system, Math.round(process.uptime() * 1e6));
 process.stdin.resume();`;
