@@ -33,6 +33,13 @@ describe("the arguments of a tool call", () => {
     ],
     ["words of Python", "{'a': True, 'b': None}", { a: true, b: null }],
     ["comments", '{"a": 1, // don\'t\n "b": 2 /* { */}', { a: 1, b: 2 }],
+    ["an empty object before it", '{}{"a": 1}', { a: 1 }],
+    ["a copy of it", '{"a": 1, "b": "}"}{"b":"}","a":1}', { a: 1, b: "}" }],
+    ["an empty object before two copies of it", '{ }\n{"a": 1}\n{"a": 1}', { a: 1 }],
+    ["brackets that close nothing", '{"a": [1]}}]', { a: [1] }],
+    ["closing markup", '{"a": "</tool_call>"}\n</tool_call>', { a: "</tool_call>" }],
+    ["the closing markup of Kimi", '{"a": 1}<|tool_call_end|><|tool_calls_section_end|>', { a: 1 }],
+    ["a slip with a bracket that closes nothing", "{'a': 1,}}", { a: 1 }],
     ["a byte order mark", '\ufeff{"a": 1}', { a: 1 }],
   ])("are repaired of %s [2.10]", async (_, text, value) => {
     expect(await parseArguments(text)).toStrictEqual({ ok: true, value, repaired: true });
@@ -77,12 +84,24 @@ describe("the arguments of a tool call", () => {
     ['{"a": , "b": 1}', /missing after ":"/],
     ['{"items": [1, 2, ...]}', /left out/],
     ['{"command": "echo "hi" there"}', /not escaped/],
-    ['{"a": 1}}', /closes nothing/],
-    ['{"a": 1} {"b": 2}', /not valid JSON/],
+    ['{"a": [1}, 2]', /closes nothing/],
+    ['{"a": 1} {"b": 2}', /more than one value/],
+    ['{"a": 1} and {"a": 1}', /stands behind the object/],
+    ['{"a": 1}, "b": 2}', /stands behind the object/],
+    ['{"a": 1} {}', /more than one value/],
+    ['{"a": 1}{}{"b": 2}', /more than one value/],
+    ['{"a": 1}<tool_call>', /stands behind the object/],
+    ['{"a": 1}</tool_call> and more', /stands behind the object/],
+    ['{"a": 1} /* why */', /stands behind the object/],
+    ['{"id": 1917043659912705296}{"id": 1917043659912705300}', /more than one value/],
     ["read the file", /not valid JSON/],
     ["<parameter>a</parameter>", /not valid JSON/],
   ])("are refused rather than guessed: %j", async (text, message) => {
     expect(await parseArguments(text)).toMatchObject({ ok: false, reason: "invalid", message: expect.stringMatching(message) });
+  });
+
+  it("are not the first object if a second one is cut off", async () => {
+    for (const text of ['{}{"a": 1', '{"a": 1}{"a"']) expect(await parseArguments(text)).toMatchObject({ ok: false, reason: "truncated" });
   });
 
   it("of absurd depth are refused, whether they parse or not", async () => {

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { nestsDeeper } from "./nests-deeper.ts";
-import { scanJson } from "./scan-json.ts";
+import { sentValue } from "./sent-value.ts";
 
 export type ParsedArguments =
   /** `repaired`: the text was no JSON, but could mean only this. */
@@ -14,8 +14,8 @@ const FENCE = /^```[a-z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```$/i;
 
 /**
  * Reads the arguments of a tool call. No text and `null` mean no arguments. A slip of notation (a fence, single quotes,
- * bare keys, a missing or trailing comma, a bad escape, a raw line break in a string) is repaired; what may have been cut
- * off, or would have to be guessed, is not: half a command must not run.
+ * bare keys, a missing or trailing comma, a bad escape, a raw line break in a string) is repaired, and so is what gateways put
+ * around an object ({@link sentValue}); what may have been cut off, or would have to be guessed, is not: half a command must not run.
  */
 export async function parseArguments(text: string): Promise<ParsedArguments> {
   try {
@@ -41,10 +41,10 @@ async function repair(text: string, error: unknown): Promise<ParsedArguments> {
     if (text.startsWith("```") && body === text) return truncated;
     return invalid(error instanceof Error ? error.message : String(error));
   }
-  const outline = scanJson(body);
-  if (outline.type === "truncated") return truncated;
-  if (outline.type === "ambiguous") return invalid(outline.message);
-  return await repairClosed(body, error);
+  const sent = sentValue(body);
+  if (sent.type === "truncated") return truncated;
+  if (sent.type === "ambiguous") return invalid(sent.message);
+  return await repairClosed(sent.text, error);
 }
 
 /** What stands in the fence that is all of a text; else the text. */
@@ -53,6 +53,11 @@ export function withoutFence(text: string): string {
 }
 
 async function repairClosed(body: string, error: unknown): Promise<ParsedArguments> {
+  const strict = parseStrictly(body);
+  if (strict !== undefined) {
+    const accepted = accept(strict);
+    return accepted.ok ? { ...accepted, repaired: true } : accepted;
+  }
   const { jsonrepair } = await import("jsonrepair");
   let value: JsonValue;
   try {
@@ -64,6 +69,14 @@ async function repairClosed(body: string, error: unknown): Promise<ParsedArgumen
   if (Array.isArray(value) !== (body[0] === "[")) return invalid("there is more than one value");
   const accepted = accept(value);
   return accepted.ok ? { ...accepted, repaired: true } : accepted;
+}
+
+function parseStrictly(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 const ESCAPE = /\\(?:u[0-9a-fA-F]{4}|["'`\\/bfnrt])|\\/g;

@@ -1,7 +1,7 @@
-/** What kept a text from being JSON, as far as its outline shows. */
+/** The outline of the first list or object of a text that is not JSON. */
 export type JsonOutline =
-  /** Every bracket and string is closed: a slip of notation that a repair may put right. */
-  | { readonly type: "closed" }
+  /** Every bracket and string is closed: a slip of notation that a repair may put right. `end` is the place behind the value. */
+  | { readonly type: "closed"; readonly end: number }
   /** A string, comment or bracket is open at the end. */
   | { readonly type: "truncated" }
   /** A repair would have to guess what was meant. */
@@ -10,8 +10,8 @@ export type JsonOutline =
 const CLOSER: { readonly [opener: string]: string } = { "{": "}", "[": "]" };
 
 /**
- * Walks over something like JSON, in all the dialects that a repair understands (single quotes, comments, bare words),
- * and says whether it is complete. In doubt the value is not `closed`.
+ * Walks over a value that is something like JSON, in all the dialects that a repair understands (single quotes, comments, bare words),
+ * and says whether it is complete. In doubt the value is not `closed`. Stops behind the value.
  */
 export function scanJson(text: string): JsonOutline {
   const open: string[] = [];
@@ -43,14 +43,15 @@ export function scanJson(text: string): JsonOutline {
     } else if (char === "}" || char === "]") {
       if (last === ":") ambiguous ??= `a value is missing after ":", near ${excerpt(text, index)}`;
       if (open.pop() !== char) ambiguous ??= `"${char}" closes nothing, near ${excerpt(text, index)}`;
+      if (open.length === 0)
+        return ambiguous === undefined ? { type: "closed", end: index + 1 } : { type: "ambiguous", message: ambiguous };
     } else if (char === "," && last === ":") {
       ambiguous ??= `a value is missing after ":", near ${excerpt(text, index)}`;
     }
     if (!/\s/.test(char)) last = char;
     index++;
   }
-  if (open.length > 0) return { type: "truncated" };
-  return ambiguous === undefined ? { type: "closed" } : { type: "ambiguous", message: ambiguous };
+  return { type: "truncated" };
 }
 
 function endOfString(text: string, from: number, quote: string): number {
