@@ -7,4 +7,5 @@ export { type ParsedArguments, parseArguments, withoutFence } from "./parse-argu
 export { plainJson } from "./plain-json.ts";
 export { PartialJson } from "./partial-json.ts";
 export { putMember } from "./put-member.ts";
+export { isSameValue, type SentValue, sentValue } from "./sent-value.ts";
 export { type TruncatedText, truncateText } from "./truncate-text.ts";

@@ -58,7 +58,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
             resendLost: inferOptions.resendLost,
             origin: context,
           }),
-        decoder: (queue, known) => new ChatDecoder(queue, known, audioFormat === "" ? undefined : { audioFormat }),
+        decoder: (queue, known) => new ChatDecoder(queue, known, { tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
         rateLimitHeaders: "x-ratelimit",
       });
     },

@@ -66,7 +66,8 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
             resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
           }),
-        decoder: (queue, context) => new ChatDecoder(queue, context, { keepsReasoning: true, ...(audioFormat !== "" && { audioFormat }) }),
+        decoder: (queue, context) =>
+          new ChatDecoder(queue, context, { keepsReasoning: true, tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
         rateLimitHeaders: "x-ratelimit",
       });
     },

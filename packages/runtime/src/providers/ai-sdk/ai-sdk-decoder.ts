@@ -9,6 +9,8 @@ import {
   UNKNOWN_USAGE,
   type Usage,
 } from "@keelson/protocol";
+import { ArgumentText } from "../argument-text.ts";
+import { HeldText } from "../held-text.ts";
 import {
   countOf,
   cutOff,
@@ -30,8 +32,10 @@ const STOP_REASONS: { readonly [reason: string]: StopReason } = {
 
 interface OpenCall {
   readonly index: number;
-  /** Nothing of its input came yet. */
-  empty: boolean;
+  readonly name: string;
+  readonly input: ArgumentText;
+  /** Its end came. */
+  ended?: true;
 }
 
 /** Makes events of the parts that a model streams. */
@@ -53,6 +57,8 @@ export class AiSdkDecoder {
   #sources: JsonValue[] = [];
   #model = "";
   #any = false;
+  #begun = 0;
+  readonly #held: HeldText;
   complete = false;
 
   constructor(queue: InferEvent[], context: DecoderContext, owner: string, signal: AbortSignal | undefined) {
@@ -61,6 +67,7 @@ export class AiSdkDecoder {
     this.#owner = owner;
     this.#signal = signal;
     this.#segments = new SegmentWriter(queue);
+    this.#held = new HeldText(context);
   }
 
   /** @throws ModelError */
@@ -152,7 +159,7 @@ export class AiSdkDecoder {
 
   #openCall(id: string, name: string): OpenCall {
     this.#closeBlock();
-    const call = { index: this.#calls.size, empty: true };
+    const call: OpenCall = { index: this.#begun++, name, input: new ArgumentText() };
     this.#calls.set(id, call);
     this.#queue.push({ type: "tool-call-start", index: call.index, id, name });
     return call;
@@ -160,17 +167,31 @@ export class AiSdkDecoder {
 
   #callText(id: string, text: string): void {
     const call = this.#calls.get(id);
-    if (call === undefined || text === "") return;
-    call.empty = false;
-    this.#queue.push({ type: "tool-call-delta", index: call.index, text });
+    if (call === undefined || call.ended) return;
+    const { pending } = call.input;
+    call.input.add(text);
+    this.#held.add(Math.max(0, call.input.pending - pending));
+    this.#flow(call);
+  }
+
+  #flow({ index, input }: OpenCall): void {
+    const text = input.take();
+    if (text !== "") this.#queue.push({ type: "tool-call-delta", index, text });
   }
 
   /** Comes after the pieces of its input, or alone. */
   #call(part: Fields): void {
     const id = stringOf(part["toolCallId"]);
     this.#any = true;
-    const call = this.#calls.get(id) ?? this.#openCall(id, stringOf(part["toolName"]));
-    if (call.empty) this.#callText(id, typeof part["input"] === "string" ? part["input"] : JSON.stringify(part["input"] ?? {}));
+    const name = stringOf(part["toolName"]);
+    const input = typeof part["input"] === "string" ? part["input"] : JSON.stringify(part["input"] ?? {});
+    const known = this.#calls.get(id);
+    // A part that is repeated is the same call; another call may have the same id, or none.
+    if (known?.ended && known.name === name && known.input.isText(input)) return;
+    const call = known === undefined || known.ended ? this.#openCall(id, name) : known;
+    call.input.finish(input);
+    this.#flow(call);
+    call.ended = true;
     this.#queue.push({ type: "tool-call-end", index: call.index, providerData: { ...this.#data(part), id } });
   }
 

@@ -1,4 +1,5 @@
 import type { Content, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import { ArgumentText } from "../argument-text.ts";
 import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { type DecoderContext, fieldsOf, type SegmentWriter, stringOf } from "../wire-decoder.ts";
@@ -48,10 +49,15 @@ export function openThinkingBlock(block: AnthropicBlockStart, { segments, contex
   };
 }
 
-export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, context, nextCallIndex }: BlockSink): AnthropicBlock {
+export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, context, held, nextCallIndex }: BlockSink): AnthropicBlock {
   const id = stringOf(block["id"]);
   const index = nextCallIndex();
+  const input = new ArgumentText();
   let any = false;
+  const flow = (): void => {
+    const text = input.take();
+    if (text !== "") queue.push({ type: "tool-call-delta", index, text });
+  };
   segments.end();
   queue.push({ type: "tool-call-start", index, id, name: stringOf(block["name"]) });
   return {
@@ -59,11 +65,16 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
       const text = stringOf(delta["partial_json"]);
       if (text === "") return;
       any = true;
-      queue.push({ type: "tool-call-delta", index, text });
+      const { pending } = input;
+      input.add(text);
+      held.add(Math.max(0, input.pending - pending));
+      flow();
     },
     finish() {
       // Without deltas the input is that of the start: `{}`, or the whole in a response that is not streamed.
-      if (!any) queue.push({ type: "tool-call-delta", index, text: JSON.stringify(block["input"] ?? {}) });
+      if (!any) input.add(JSON.stringify(block["input"] ?? {}));
+      input.finish();
+      flow();
       const caller = fieldsOf(block["caller"]);
       const called = caller !== undefined && caller["type"] !== "direct" ? { caller: caller as JsonObject } : {};
       queue.push({ type: "tool-call-end", index, providerData: { wire: context.wire, id, ...called } });

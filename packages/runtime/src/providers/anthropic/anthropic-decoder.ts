@@ -166,7 +166,10 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   #startBlock(index: number, start: AnthropicBlockStart): void {
-    if (this.#open.has(index)) this.#stopBlock(index);
+    const before = this.#open.get(index);
+    // Some gateways repeat the start of a call with each of its pieces.
+    if (before !== undefined && isSameCall(before.start, start)) return;
+    if (before !== undefined) this.#stopBlock(index);
     // Held blocks are gathered whole; the others are streamed.
     const hold = this.#held !== undefined || isProgramCall(start);
     this.#open.set(index, { start, block: hold ? this.#holdBlock(start) : openBlock(start, this.#sink) });
@@ -182,7 +185,7 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   #delta(index: number, delta: AnthropicDelta): void {
-    const open = this.#open.get(index);
+    const open = this.#open.get(index) ?? (delta["type"] === "input_json_delta" ? this.#openCall() : undefined);
     if (open === undefined) {
       // Some gateways leave the start of a text block out.
       if (delta["type"] !== "text_delta" && delta["type"] !== "thinking_delta") return;
@@ -191,6 +194,13 @@ export class AnthropicDecoder implements WireDecoder {
       return;
     }
     open.block.delta(delta);
+  }
+
+  /** The call that is open, for arguments whose index names none. A call must not run without them. */
+  #openCall(): OpenBlock {
+    const last = [...this.#open.values()].findLast(({ start }) => stringOf(start["type"]).endsWith("tool_use"));
+    if (last === undefined) throw invalidResponse("arguments of a call that it did not begin", this.#context);
+    return last;
   }
 
   #stopBlock(index: number): void {
@@ -273,6 +283,10 @@ function openBlock(start: AnthropicBlockStart, sink: BlockSink): AnthropicBlock 
     default:
       return openWholeBlock(start, sink);
   }
+}
+
+function isSameCall(a: AnthropicBlockStart, b: AnthropicBlockStart): boolean {
+  return a["type"] === "tool_use" && b["type"] === "tool_use" && stringOf(a["id"]) !== "" && a["id"] === b["id"] && a["name"] === b["name"];
 }
 
 /** A call that code makes which the vendor runs. */

@@ -1,6 +1,7 @@
 import type { Content, JsonObject, JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { RepeatedCalls } from "../repeated-calls.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -63,6 +64,7 @@ export class GeminiDecoder implements WireDecoder {
   readonly #segments: SegmentWriter;
   readonly #usage = new GeminiUsage();
   readonly #held: HeldText;
+  readonly #repeated = new RepeatedCalls();
   #calls = 0;
   #openCall: OpenCall | undefined;
   #finishReason: string | null = null;
@@ -177,9 +179,15 @@ export class GeminiDecoder implements WireDecoder {
       if (call["willContinue"] !== true) this.#closeCall();
       return;
     }
+    const id = stringOf(call["id"]);
+    if (
+      call["willContinue"] !== true &&
+      call["partialArgs"] === undefined &&
+      this.#repeated.add(id, name, JSON.stringify(call["args"] ?? {}))
+    )
+      return;
     this.#segments.end();
     this.#closeCall();
-    const id = stringOf(call["id"]);
     const index = this.#calls++;
     const providerData =
       id === "" && signature === ""

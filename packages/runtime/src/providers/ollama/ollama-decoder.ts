@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, StopReason } from "@keelson/protocol";
 import type { DecodedEvent } from "../polled-events.ts";
+import { RepeatedCalls } from "../repeated-calls.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
@@ -29,6 +30,7 @@ export class OllamaDecoder implements WireDecoder {
   readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #segments: SegmentWriter;
+  readonly #repeated = new RepeatedCalls();
   #calls = 0;
   #model = "";
   complete = false;
@@ -84,10 +86,12 @@ export class OllamaDecoder implements WireDecoder {
     const name = stringOf(called?.["name"]);
     if (name === "") return;
     const id = stringOf(call["id"]);
+    const text = argumentText(called?.["arguments"]);
+    if (this.#repeated.add(id, name, text)) return;
     const index = this.#calls++;
     this.#segments.end();
     this.#queue.push({ type: "tool-call-start", index, id: id === "" ? madeUpCallId() : id, name });
-    this.#queue.push({ type: "tool-call-delta", index, text: argumentText(called?.["arguments"]) });
+    this.#queue.push({ type: "tool-call-delta", index, text });
     if (id === "") this.#queue.push({ type: "tool-call-end", index });
     else this.#queue.push({ type: "tool-call-end", index, providerData: { wire: this.#context.wire, id } });
   }

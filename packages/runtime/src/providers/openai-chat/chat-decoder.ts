@@ -1,8 +1,9 @@
-import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
+import type { JsonValue, ProviderData, StopReason, ToolSchema, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
+import { ToolNames } from "../tool-names.ts";
 import {
   countOf,
   cutOff,
@@ -27,6 +28,8 @@ export interface ChatDecoderOptions {
   readonly audioFormat?: string;
   /** Thinking keeps what its server wants back. */
   readonly keepsReasoning?: boolean;
+  /** The tools that the request offers. */
+  readonly tools?: readonly ToolSchema[] | undefined;
 }
 
 const NO_OPTIONS: ChatDecoderOptions = {};
@@ -217,7 +220,8 @@ export class ChatDecoder implements WireDecoder {
       }
       if (Array.isArray(message["annotations"])) this.#annotations.push(...(message["annotations"] as JsonValue[]));
     }
-    const calls = message["tool_calls"];
+    const told = message["tool_calls"];
+    const calls = fieldsOf(told) === undefined ? told : [told];
     if (Array.isArray(calls) && calls.length > 0) {
       if (this.#segments?.open !== undefined) this.#endText();
       if (whole) this.#callReader().whole(calls);
@@ -248,7 +252,12 @@ export class ChatDecoder implements WireDecoder {
   }
 
   #callReader(): ChatCalls {
-    return (this.#calls ??= new ChatCalls(this.#queue, this.#context.wire, new HeldText(this.#context)));
+    return (this.#calls ??= new ChatCalls(
+      this.#queue,
+      this.#context.wire,
+      new HeldText(this.#context),
+      new ToolNames(this.#options.tools),
+    ));
   }
 
   #writer(): SegmentWriter {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import { ArgumentText } from "../argument-text.ts";
 import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { type DecoderContext, fieldsOf, madeUpCallId, type SegmentWriter, stringOf } from "../wire-decoder.ts";
@@ -208,9 +209,8 @@ export class ReasoningItem implements OpenItem {
 export class CallItem implements OpenItem {
   readonly #sink: ItemSink;
   readonly #custom: boolean;
+  readonly #text = new ArgumentText();
   #index: number | undefined;
-  #any = false;
-  #early = "";
 
   constructor(sink: ItemSink, start: ResponsesOutput) {
     this.#sink = sink;
@@ -219,20 +219,17 @@ export class CallItem implements OpenItem {
   }
 
   input(text: string): void {
-    if (text === "") return;
-    if (this.#index === undefined) {
-      this.#sink.held.add(text.length);
-      this.#early += text;
-      return;
-    }
-    this.#any = true;
-    this.#sink.queue.push({ type: "tool-call-delta", index: this.#index, text });
+    const { pending } = this.#text;
+    if (this.#custom) this.#text.join(text);
+    else this.#text.add(text);
+    this.#sink.held.add(this.#index === undefined ? text.length : Math.max(0, this.#text.pending - pending));
+    this.#flow();
   }
 
-  /** The whole input, where no pieces came. */
+  /** The whole input. It is taken where no pieces came, or where they are its beginning. */
   whole(input: unknown): void {
-    if (this.#any || this.#early !== "") return;
-    this.input(typeof input === "string" || input === undefined || input === null ? stringOf(input) : JSON.stringify(input));
+    this.#text.finish(typeof input === "string" || input === undefined || input === null ? stringOf(input) : JSON.stringify(input));
+    this.#flow();
   }
 
   leave(): void {
@@ -257,6 +254,12 @@ export class CallItem implements OpenItem {
     this.#sink.queue.push({ type: "tool-call-end", index: this.#index, providerData });
   }
 
+  #flow(): void {
+    if (this.#index === undefined) return;
+    const text = this.#text.take();
+    if (text !== "") this.#sink.queue.push({ type: "tool-call-delta", index: this.#index, text });
+  }
+
   #begin(item: ResponsesOutput): void {
     const name = stringOf(item["name"]);
     if (this.#index !== undefined || name === "") return;
@@ -264,9 +267,7 @@ export class CallItem implements OpenItem {
     this.#index = this.#sink.nextCallIndex();
     const id = stringOf(item["call_id"]) || madeUpCallId();
     this.#sink.queue.push({ type: "tool-call-start", index: this.#index, id, name, ...(this.#custom && { custom: true }) });
-    const early = this.#early;
-    this.#early = "";
-    this.input(early);
+    this.#flow();
   }
 }
 
