@@ -28,7 +28,7 @@ const CLOSING_MARKS: readonly string[] = [
   "</s>",
 ];
 
-/** The length of the closing mark at a place of a text; 0 if none stands there. */
+/** The length of the closing mark at a place of a text; 0 if there is none. */
 export function closingMarkLength(text: string, at: number): number {
   return CLOSING_MARKS.find((mark) => text.startsWith(mark, at))?.length ?? 0;
 }

@@ -57,7 +57,7 @@ function isEmptyObject(text: string): boolean {
   return /^\{\s*\}$/.test(text);
 }
 
-/** True if two texts are the same value. Two long numbers may be one double, so that only their digits tell them apart. */
+/** True if two texts are the same value. Two long numbers may be one double, so that only their digits are compared. */
 export function isSameValue(a: string, b: string): boolean {
   if (a === b) return true;
   if (/\d{16}/.test(a) || /\d{16}/.test(b)) return false;

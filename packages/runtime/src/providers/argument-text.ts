@@ -17,14 +17,14 @@ interface Doubt {
 
 /**
  * Joins the pieces in which the arguments of one call arrive. Some gateways send with each piece all of the text so far. A piece that
- * begins with the whole text is therefore kept until the end tells how the pieces make an object; every other piece is given on
+ * begins with the whole text is therefore kept until the end shows how the pieces make an object; every other piece is given on
  * immediately.
  */
 export class ArgumentText {
   #text = "";
   /** The end of the text that was not taken yet. */
   #fresh = "";
-  /** The length of an empty object that stands before the arguments. */
+  /** The length of an empty object before the arguments. */
   #opening = 0;
   #doubt: Doubt | undefined;
 
@@ -67,7 +67,7 @@ export class ArgumentText {
     return this.#doubt === undefined && this.#text === text;
   }
 
-  /** The complete object that stands there, as text; `undefined` if there is none. */
+  /** The complete object that came, as text; `undefined` if there is none. */
   get object(): string | undefined {
     const text = this.#likelyText();
     const last = text.trimEnd().at(-1);
@@ -91,7 +91,7 @@ export class ArgumentText {
 
   /**
    * No more pieces come: what was in doubt is decided.
-   * @param whole - the whole arguments, if the vendor told them at the end; they are taken if they continue what was taken
+   * @param whole - the whole arguments, if the vendor sent them at the end; they are taken if they continue what was taken
    */
   finish(whole = ""): void {
     const taken = this.#text.length - this.#fresh.length;

@@ -1,4 +1,4 @@
-/** Tells calls that a response repeats from new ones, on wires whose calls come whole. A call without an id is always a new one. */
+/** Separates calls that a response repeats from new ones, on wires whose calls come whole. A call without an id is always a new one. */
 export class RepeatedCalls {
   readonly #seen = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** The names of the tools that a request offers. They tell a name that comes in pieces from two names. */
+/** The names of the tools that a request offers. They separate a name that comes in pieces from two names. */
 export class ToolNames {
   readonly #names: ReadonlySet<string>;
 

@@ -9,7 +9,7 @@ export class ChatCall {
   name = "";
   custom = false;
   legacy = false;
-  /** What the vendor wants back beside the id: Gemini's signatures in Google's compatible API. */
+  /** Data that goes back to the vendor beside the id: the signatures of Gemini in Google's compatible API. */
   extra: unknown;
   readonly input: ArgumentText = new ArgumentText();
   /** The call that this one may only repeat. */

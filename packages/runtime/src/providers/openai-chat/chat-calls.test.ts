@@ -15,7 +15,7 @@ interface Call {
   readonly input: JsonObject;
 }
 
-/** How a gateway sends calls. */
+/** The manner in which a gateway sends calls. */
 interface Gateway {
   readonly index: "right" | "zero" | "missing" | "null" | "text";
   readonly ids: "missing" | "first" | "every" | "first, then empty";

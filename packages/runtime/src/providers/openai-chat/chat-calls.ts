@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 import { ChatCall } from "./chat-call.ts";
 import type { ChatCallSaid } from "./chat-wire.ts";
 
-/** A fragment of a call, as far as it tells calls apart. */
+/** The members of a fragment of a call. */
 interface Fragment {
   readonly index: number | undefined;
   readonly id: string;
@@ -123,7 +123,7 @@ export class ChatCalls {
     return text === "" || text.trimStart().startsWith("{");
   }
 
-  /** @param before - the call behind which it stands, which it may repeat */
+  /** @param before - the call before it, which it may repeat */
   #add(before: ChatCall | undefined, { id, name }: Fragment): ChatCall {
     for (const call of this.#waiting.splice(0)) {
       if (call.isBlank && this.#names.isPart(call.name)) this.#waiting.push(call);
@@ -171,7 +171,7 @@ function idOf({ id, copyOf }: ChatCall): string {
   return id === "" && copyOf !== undefined ? idOf(copyOf) : id;
 }
 
-/** True if arguments can follow: the object is not complete, or stands for the one to come. */
+/** True if arguments can follow: the object is not complete, or is the empty one that some gateways send first. */
 function isOpen(call: ChatCall): boolean {
   return !call.isComplete || isEmptyObject(call);
 }
