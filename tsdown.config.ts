@@ -1,22 +1,12 @@
 import { join } from "node:path";
 import { defineConfig } from "tsdown";
-import { bundledWasm } from "./tools/bundled-wasm.ts";
 import { nodeGuard } from "./tools/node-guard.ts";
 import { entriesOf, publishedPackages } from "./tools/package-entries.ts";
 import { startChunks } from "./tools/start-chunks.ts";
 import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
 
 /** Bundled into chunks of their own that load on first use, so that `keelson` installs three packages and imports none of these. */
-const bundled = [
-  "ajv",
-  "fast-deep-equal",
-  "fast-uri",
-  "json-schema-traverse",
-  "require-from-string",
-  "jsonrepair",
-  "croner",
-  "web-tree-sitter",
-];
+const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "require-from-string", "jsonrepair", "croner"];
 
 /** Entries of `keelson` that load nearly all of its main entry. */
 const loadingTheLoop = ["agent/index.ts", "testing/index.ts", "testing/contracts.ts", "testing/engines.ts"];
@@ -47,10 +37,9 @@ export default defineConfig(
         comments: { jsdoc: false },
         codeSplitting: startChunks(join(import.meta.dirname, folder, "src"), "index.ts", loadingTheLoop),
       },
-      plugins: [thirdPartyLicenses(), bundledWasm()],
+      plugins: [thirdPartyLicenses()],
       // How long plug-ins took is a warning by default, which would fail a build on a busy machine.
-      // The loader of web-tree-sitter holds an `eval` for modules with JavaScript in them; its own and the grammar have none.
-      checks: { pluginTimings: false, eval: false },
+      checks: { pluginTimings: false },
       failOnWarn: true,
       logLevel: "warn" as const,
     };

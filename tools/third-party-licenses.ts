@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** What this build plug-in needs of a bundler's plug-in interface. */
 interface BundlePlugin {
@@ -10,11 +10,6 @@ interface BundlePlugin {
     bundle: Readonly<Record<string, { readonly type: string; readonly moduleIds?: readonly string[] }>>,
   ): void;
 }
-
-/** Packages of which only data goes along with the code of another: the grammar that the parser of command lines reads. */
-const COMPANIONS: { readonly [name: string]: readonly string[] } = {
-  "web-tree-sitter": ["@vscode/tree-sitter-wasm"],
-};
 
 /** Writes THIRD-PARTY-LICENSES.txt with the notice of each package whose code went into the bundle; a bundled package without one fails the build. */
 export function thirdPartyLicenses(): BundlePlugin {
@@ -28,7 +23,6 @@ export function thirdPartyLicenses(): BundlePlugin {
           .filter((folder) => folder !== undefined),
       );
       if (folders.size === 0) return;
-      for (const folder of [...folders]) for (const name of COMPANIONS[basename(folder)] ?? []) folders.add(join(dirname(folder), name));
       const notices = [...folders].sort().map(notice);
       this.emitFile({ type: "asset", fileName: "THIRD-PARTY-LICENSES.txt", source: `${notices.join(`\n${"-".repeat(80)}\n\n`)}` });
     },
@@ -50,8 +44,5 @@ function notice(folder: string): string {
       `${manifest.name} is bundled but ships no licence text in ${dirname(folder)}: keep it external or add its notice by hand in tools/notices`,
     );
   }
-  // What was built into the package from elsewhere has a notice of its own.
-  const within = join(import.meta.dirname, "notices", `within-${basename(folder)}.txt`);
-  const texts = [file, ...(existsSync(within) ? [within] : [])].map((path) => readFileSync(path, "utf8").trim());
-  return `${manifest.name} ${manifest.version} (${manifest.license ?? "licence as follows"})\n\n${texts.join("\n\n")}\n`;
+  return `${manifest.name} ${manifest.version} (${manifest.license ?? "licence as follows"})\n\n${readFileSync(file, "utf8").trim()}\n`;
 }

@@ -60,6 +60,16 @@ describe("a program that a rule denies", () => {
     expect(ran.length).toBeGreaterThan(lines.length / 2);
   });
 
+  it("doesn't run where lines are scrambled and the rules let them through [MC-15]", { timeout: 600_000 }, async () => {
+    const size = sampleSize("scrambled evasions", { test: 2000, ci: 10_000, soak: 100_000 });
+    const allowed: string[] = [];
+    for (const line of new Set(fc.sample(scrambled, { numRuns: size, seed }))) if ((await guarded(line)) === "allow") allowed.push(line);
+    process.stdout.write(`${allowed.length} of ${size} scrambled lines are let through\n`);
+    // Only these are run: a line that is asked about may hold what it likes.
+    expect(await linesThatRunEvil(allowed)).toEqual([]);
+    expect(allowed.length).toBeGreaterThan(size / 100);
+  });
+
   it("may be mentioned: what asks needlessly is told", async () => {
     const needless: string[] = [];
     for (const line of MENTIONS) if ((await guarded(line)) !== "allow") needless.push(line);
@@ -146,6 +156,67 @@ const SPELLINGS = [
 const nested: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom(...SPELLINGS), fc.array(fc.constantFrom(...CONSTRUCTS), { minLength: 1, maxLength: 3 }))
   .map(([spelling, constructs]) => constructs.reduce((text, construct) => construct(text), spelling));
+
+/** Signs and words of bash that decide where a command begins and ends. */
+const SIGNS = [
+  ..." \n\t;&|()<>{}[]'\"`$\\#!=*?~,",
+  ...[
+    "&&",
+    "||",
+    "$(",
+    "$((",
+    "((",
+    "))",
+    "${x:-",
+    "$'",
+    '$"',
+    "\\\n",
+    " #",
+    "<<E\n",
+    "<<'E'\n",
+    "<<-E\n",
+    "\nE\n",
+    "<<<",
+    "<(",
+    ">(",
+    ">&",
+    "&>",
+  ],
+  ...[
+    "[[ ",
+    " ]]",
+    "=~ ",
+    "if ",
+    "then ",
+    "fi",
+    "for x in ",
+    "do ",
+    "done",
+    "case x in ",
+    "x) ",
+    ";;",
+    "esac",
+    "f() ",
+    "a=(",
+    "a[",
+    "]=",
+    "{a,",
+    "! ",
+  ],
+];
+/** Lines of the corpus and nested ones, of which a few places are replaced. */
+const scrambled: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.oneof(fc.constantFrom(...corpus), nested),
+    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 2 }), fc.oneof(fc.constantFrom(...SIGNS), fc.constant(""))), { minLength: 1, maxLength: 4 }),
+  )
+  .map(([line, changes]) =>
+    changes.reduce((text, [place, removed, sign]) => {
+      const at = place % (text.length + 1);
+      return text.slice(0, at) + sign + text.slice(at + removed);
+    }, line),
+  )
+  .filter((line) => line.includes("evil"));
 
 const MENTIONS = String.raw`
 echo evil

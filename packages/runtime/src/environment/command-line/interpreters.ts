@@ -3,6 +3,13 @@ import type { ShellWord } from "./shell-word.ts";
 
 const SHELL_VALUES: ReadonlySet<string> = new Set(["--rcfile", "--init-file", "-o", "+o", "-O", "+O"]);
 
+/**
+ * Syntax that runs something else in a POSIX shell than in bash. To such a shell `((evil))` is a command in two subshells, `[[ a || evil ]]`
+ * a list of two commands, and `$'\\'` a dollar and a quoted backslash.
+ */
+const BASH_SYNTAX = /\$['"[]|&>|(?<!\$)\(\(|\[\[/;
+const BASH: ReadonlySet<string> = new Set(["bash", "rbash"]);
+
 /** `sh -c 'text'` is read like the line itself; what a shell takes from a pipe or a file can't be. */
 const shell: ProgramReader = (args, { name }) => {
   let takesCode = false;
@@ -28,7 +35,11 @@ const shell: ProgramReader = (args, { name }) => {
   if (first === undefined) return takesCode ? {} : { unknown: `What ${name} is given on its input is run.` };
   if (!first.literal || first.globs) return { unknown: `What ${name} runs can't be read.` };
   return takesCode
-    ? { readOnly: true, code: [first.text] }
+    ? {
+        readOnly: true,
+        code: [first.text],
+        ...(!BASH.has(name) && BASH_SYNTAX.test(first.text) && { unknown: `\`${name}\` may read its text otherwise than bash does.` }),
+      }
     : { scripts: [first], ...(isInput(first) && { unknown: `What ${name} is given on its input is run.` }) };
 };
 
@@ -125,7 +136,7 @@ function interpreter(spec: InterpreterSpec): ProgramReader {
 /** The name without a version: `python3.12` is python. */
 export function interpreterNamed(name: string): ProgramReader | undefined {
   if (SHELLS.has(name)) return shell;
-  if (name === "fish" || name === "csh" || name === "tcsh" || name === "nu" || name === "xonsh" || name === "elvish")
+  if (name === "zsh" || name === "fish" || name === "csh" || name === "tcsh" || name === "nu" || name === "xonsh" || name === "elvish")
     return () => ({ unknown: `What ${name} runs is code that rules don't read.` });
   const bare =
     name === "nodejs"
@@ -137,4 +148,4 @@ export function interpreterNamed(name: string): ProgramReader | undefined {
   return spec === undefined ? undefined : interpreter(spec);
 }
 
-const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "rbash", "posh", "yash"]);
+const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "posh", "yash"]);

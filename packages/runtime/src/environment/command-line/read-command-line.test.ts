@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seed } from "../../../../../test/tier.ts";
 import { readCommandLine } from "../index.ts";
 
 const read = (line: string) => readCommandLine(line, { cwd: "/project" });
@@ -34,18 +36,116 @@ describe("the files of a line", () => {
   });
 });
 
-describe("a line that can't be read in good time", () => {
-  const nested = { "a=(": 20_000, "f() ": 16_000, "$( ": 20_000, "a|": 30_000, "cat <<E\nx\nE\n": 5000, "{ ": 30_000, "((": 30_000 };
-  it("is unknown where the parser had to supply what it lacks: bash may read it as commands", async () => {
-    const line = `echo "$(( echo "a'" 'b"' \\' ; evil\n)\n)"`;
-    expect((await readCommandLine(line, { cwd: "/work" })).unknown).toContainEqual(expect.stringContaining("is not understood as bash"));
+describe("a line of bash", () => {
+  it.each([
+    ["a; b & c\nd", "a b c d"],
+    ["a && b || ! c | d |& e", "a b c d e"],
+    ["if a; then b; elif c; then d; else e; fi", "a b c d e"],
+    ["if (a) then b; fi; { { c; } }", "a b c"],
+    ["while a; do b; done; until c; do d; done", "a b c d"],
+    ["for x in $(a) 'b'; do c; done; for x; do d; done; for x\ndo e; done; for x in 1; { f; }", "a c d e f"],
+    ["for ((i = 0; i < 3; i++)); do a; done", "a"],
+    ["select x in y; do a; done <<< 1", "a"],
+    ["case x in (x|y) a;; 'z z') b;& *) c; esac", "a b c"],
+    ["f() { a; }; function g { b; }; function h() ( c )", "a b c"],
+    ["(a; (b)); { c; } < in", "a b c"],
+    ["coproc NAME { a; }; coproc { b; }; time -p { c; }", "a b c"],
+    ['true `a` <(b) && cd "$(c "$(d)")"', "a b c d"],
+    ["x=$(a) y=(1 $(b)) c", "a b c"],
+    ["export x=$(a) y; declare z=(1 $(b))", "a b"],
+    ["a <<E; b <<-'F'; c\n$(d)\nE\n\t$(not)\n\tF\ne", "a b c d e"],
+    ['a <<< "$(b)"; c 2>&1 {fd}> f; d &> e', "a b c d"],
+    ["[[ -n $(a) && ( x == @(b|c) || y =~ ^(d|$(b))$ ) ]] && c", "a b c"],
+    ["a \\\n  ; b # c; d\n# e\nf", "a b f"],
+    ["true 'a; b' \"; c\" $'\\'; d' \\; e; f", "f"],
+  ])("is read whole: %j", async (line, programs) => {
+    const { commands = [], unknown } = await read(line);
+    expect(unknown).toBeUndefined();
+    const started = commands.map(({ text }) => text.split(" ")[0] ?? "").filter((program) => program.length === 1);
+    expect([...new Set(started)].toSorted().join(" ")).toBe(programs);
   });
 
-  it("is unknown, whatever its length or its nesting, and says so", async () => {
+  it.each([
+    ["a )", "a"],
+    ["a 'b", "a"],
+    ['a "b; c', "a c"],
+    ["a; $(b", "a b"],
+    ["if a; then b", "a b"],
+    ["a; ((b) | (c))", "a b c"],
+    ["echo $((a) | (b))", "a b"],
+    ["a @(b|c); d", "a b c d"],
+    ["a <<E; b\nc", "a b"],
+    ["a <<E\n\\\nE\nb", "a b"],
+    ["a <<E $(b\n)\nE", "a b"],
+    ["a <<'E'F\nb\nEF\nc", "a b c"],
+    ["a &\\\n& b", "a b"],
+    ["i\\\nf a; then b; fi", "f b"],
+    ["$\\\n(a)", "a"],
+    ["x[1 + 2]=3 a; b", "b"],
+    ["a <\\\n(b)", "a b"],
+    ["a ;; b", "a b"],
+    ["a\rb; c", "c"],
+    ["a\u00a0b; c", "c"],
+    ["a\0b; c", "c"],
+    ["f() a; b", "b"],
+  ])("is unknown where it is not understood, and its programs are found all the same: %j", async (line, programs) => {
+    const { commands = [], unknown } = await read(line);
+    expect(unknown?.length).toBeGreaterThan(0);
+    const started = commands.map(({ text }) => text.split(" ")[0]);
+    for (const program of programs.split(" ")) expect(started).toContain(program);
+  });
+
+  it("is in doubt where a part of it has a clear end and no clear meaning", async () => {
+    for (const line of ["echo ${x@P}", "echo ${!x}", "echo ${ evil; }", "echo $'\\u00e9'", "echo `a # b`", "echo $((x['evil']))"])
+      expect((await read(line)).unknown, line).toHaveLength(1);
+  });
+
+  it("never makes the reader throw, whatever its text [MC-15]", async () => {
+    const piece = fc.constantFrom(
+      ..."a|b|evil| |\n|;|&|(|)|{|}|<|>|$|`|'|\"|\\|#|!|[|]|=|*|~|<<E|${|$((|[[ |if |do |case x in |\0|\r|é|\ud83d".split(/(?<!^)\|(?!\|)/),
+      "|",
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join("")),
+        async (line) => {
+          expect((await read(line)).commands).toBeDefined();
+        },
+      ),
+      { numRuns: 2000, seed },
+    );
+  });
+});
+
+describe("a text for another shell", () => {
+  it("is unknown where a POSIX shell runs what bash does not", async () => {
+    for (const text of ["((evil))", "[[ a || evil ]]", "echo $[1 | evil ]", "echo a &> evil", String.raw`echo $"'a\\'"; evil`])
+      expect((await read(`sh -c ${JSON.stringify(text).replaceAll("$", "\\$")}`)).unknown, text).toBeDefined();
+    expect((await read("sh -c 'npm test && ls'")).unknown).toBeUndefined();
+    expect((await read("bash -c '[[ a ]]'")).unknown).toBeUndefined();
+    expect((await read("zsh -c 'noglob evil'")).unknown).toBeDefined();
+  });
+});
+
+describe("a long line", () => {
+  it("is unknown beyond 64 KiB, 50 levels of nesting or 2000 commands, and says so", async () => {
+    const nested = {
+      "a=(": 20_000,
+      "f() ": 16_000,
+      "$( ": 20_000,
+      "{ ": 30_000,
+      "((": 30_000,
+      "a|": 30_000,
+      "cat <<E\nx\nE\n": 5000,
+      "a\n": 3000,
+    };
     for (const line of ["a".repeat(1 << 20), ...Object.entries(nested).map(([part, times]) => part.repeat(times))])
       expect((await read(line)).unknown?.length, line.slice(0, 20)).toBeGreaterThan(0);
-    const document = (times: number) => `cat <<E\n${"$x ".repeat(times)}\nE\n`;
-    expect((await read(document(50))).unknown).toBeUndefined();
-    expect((await read(document(20_000))).unknown?.[0]).toContain("too long or too involved");
+  });
+
+  it("is read where it is only long", async () => {
+    expect((await read(`cat <<E\n${"$x ".repeat(20_000)}\nE\ncat a`)).unknown).toBeUndefined();
+    expect((await read("cat a && ".repeat(1500) + "cat b")).commands).toHaveLength(1501);
+    expect(await read(`${"( ".repeat(20)}cat b${" )".repeat(20)}`)).toMatchObject({ commands: [{ text: "cat b", readOnly: true }] });
   });
 });

@@ -1,10 +1,12 @@
 import { resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { doubtCalculated } from "./arithmetic.ts";
-import { loadBashParser, MAX_PARSED_CHARACTERS, type SyntaxNode } from "./parse-bash.ts";
 import { StatementReader } from "./read-statements.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
+import { parseBash } from "./syntax/parse-bash.ts";
 
+/** Longer lines aren't parsed. What people and models write by hand is shorter; what is longer carries a file in it. */
+const MAX_PARSED_CHARACTERS = 64 * 1024;
 // Of texts within the line, as `sh -c` has them.
 const MAX_TEXTS = 100;
 // Blanks that only one of bash and the grammar takes for blanks, and what neither should meet in a line.
@@ -22,18 +24,19 @@ export async function readCommandLine(text: string, { cwd }: { readonly cwd?: st
       unknown: [`The command line has ${text.length} characters; of more than ${MAX_PARSED_CHARACTERS} it isn't told what they do.`],
     };
   const workspace = cwd === undefined ? undefined : resolve(cwd);
-  const parse = await loadBashParser();
   let texts = 0;
   const reading: Reading = {
     readText(part: string, scope: Scope) {
       if (STRANGE.test(part)) reading.unknown.add("It holds characters that are blanks to some and not to others.");
-      const root = ++texts > MAX_TEXTS ? undefined : parse(part);
-      if (root === undefined) reading.unknown.add(`\`${shorten(part.slice(0, 200))}\` is too long or too involved to be read.`);
-      else {
-        // The parser supplies what a text lacks, and goes on as if it were there; bash may read it as something else.
-        if (lacksSomething(root)) reading.unknown.add(`\`${shorten(part.slice(0, 200))}\` is not understood as bash.`);
-        new StatementReader(part, reading).statements([root], scope);
+      if (++texts > MAX_TEXTS || part.length > MAX_PARSED_CHARACTERS) {
+        reading.unknown.add(`\`${shorten(part.slice(0, 200))}\` is too long or too involved to be read.`);
+        return;
       }
+      const { statements, doubts, notUnderstood } = parseBash(part);
+      if (notUnderstood !== undefined)
+        reading.unknown.add(`\`${shorten(notUnderstood.slice(0, 200) || part.slice(-60))}\` is not understood as bash.`);
+      for (const doubt of doubts) reading.unknown.add(`It can't be told how bash reads \`${shorten(doubt)}\`.`);
+      new StatementReader(reading).statements(statements, scope);
     },
     workspace,
     commands: [],
@@ -46,17 +49,9 @@ export async function readCommandLine(text: string, { cwd }: { readonly cwd?: st
     texts: new Set(),
     calculated: new Set(),
     depth: 0,
+    visited: 0,
   };
   reading.readText(text, { folders: [workspace ?? "."] });
   doubtCalculated(reading);
   return effectsOfReading(reading);
-}
-
-function lacksSomething(root: SyntaxNode): boolean {
-  const open = [root];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (node.type === "MISSING") return true;
-    open.push(...node.children);
-  }
-  return false;
 }

@@ -30,6 +30,8 @@ export interface Reading {
   readonly calculated: Set<string>;
   /** How deep in the line the reader is. */
   depth: number;
+  /** The number of commands that were visited, with those that hold others. */
+  visited: number;
 }
 
 export function effectsOfReading({ commands, reads, writes, mayTouch, hosts, unknown }: Reading): CallEffects {
