@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createPostgres, type PostgresStores } from "@keelson/postgres";
 import { createScenarioRunner, ENGINE_SCENARIOS, type EngineScenario, playScenario, writeFaults } from "keelson/testing/engines";
-import { type LogRecord, sessionLog, type SessionId, usd } from "@keelson/protocol";
+import { type LogId, type LogRecord, sessionLog, type SessionId, usd } from "@keelson/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleSize, seed, tier } from "../../../test/tier.ts";
 import { inParallel } from "../../runtime/test/crash/scenario-child.ts";
@@ -16,10 +16,12 @@ import { isWithoutServer, needsServer } from "./support/server-binaries.ts";
 import { startProcess, type TestProcess } from "./support/test-process.ts";
 
 const SESSIONS = sampleSize("sessions that four services on one PostgreSQL work while they are killed, stalled and cut off", {
-  test: 2,
-  ci: 6,
+  test: 4,
+  ci: 8,
   soak: 400,
 });
+/** Enough for every call. */
+const AMPLE = 1_000_000;
 const SERVICES = 4;
 /** Longer than a lease of theirs. */
 const STALL_MS = 2500;
@@ -67,8 +69,20 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Works so many sessions to their ends under faults. @returns what went wrong */
-  async function work(plays: readonly EngineScenario[], ...flags: readonly string[]): Promise<readonly string[]> {
+  /** What happened to the services, and what went wrong. */
+  interface Work {
+    readonly faults: readonly string[];
+    readonly kills: number;
+    readonly stalls: number;
+    readonly cuts: number;
+  }
+
+  /** Executes sessions to their ends under faults: first a kill and a stall, then faults by chance. Their model calls share one budget. */
+  async function work(
+    plays: readonly EngineScenario[],
+    budget: { readonly id: string; readonly maxModelCalls: number },
+    ...flags: readonly string[]
+  ): Promise<Work> {
     const random = randomNumbers(seed);
     const start = ({ port }: FaultyProxy): TestProcess =>
       startProcess("service", directory, `postgres://postgres@127.0.0.1:${port}/postgres`, "keelson", ...flags);
@@ -81,25 +95,31 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
     await Promise.all(services.map(begun));
     let isOver = false;
     const done = { kills: 0, stalls: 0, cuts: 0 };
+    const kill = async (service: Service): Promise<void> => {
+      done.kills++;
+      service.process.child.kill("SIGKILL");
+      await service.process.exit;
+      service.process = start(service.proxy);
+      // On a slow machine no service would ever work otherwise.
+      await begun(service);
+    };
+    const stall = async ({ process: { child } }: Service): Promise<void> => {
+      done.stalls++;
+      child.kill("SIGSTOP");
+      await delay(STALL_MS);
+      child.kill("SIGCONT");
+    };
     const disturbing = (async () => {
+      const [first, second] = services as [Service, Service];
+      await delay(100);
+      await Promise.all([kill(first), stall(second)]);
       while (!isOver) {
         await delay(100 + random() * 400);
         const service = services[Math.floor(random() * SERVICES)] as Service;
-        const { child, exit } = service.process;
         const fault = random();
-        if (fault < 0.3) {
-          child.kill("SIGKILL");
-          await exit;
-          service.process = start(service.proxy);
-          // On a slow machine nobody would ever get to work otherwise.
-          await begun(service);
-          done.kills++;
-        } else if (fault < 0.5) {
-          child.kill("SIGSTOP");
-          await delay(STALL_MS);
-          child.kill("SIGCONT");
-          done.stalls++;
-        } else {
+        if (fault < 0.3) await kill(service);
+        else if (fault < 0.5) await stall(service);
+        else {
           // Somewhere in the next statements.
           service.proxy.failAt(1 + Math.floor(random() * 60));
           done.cuts++;
@@ -116,7 +136,7 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
       async begin(session: string, input: string, { agent, id }: { readonly agent: string; readonly id: string }) {
         // Whoever worked the run before it may hold the lease for a moment still, or stand still with it.
         await eventually(`a run of ${session}`, async () => {
-          await runner.begin(session, input, { agent, id, budgets: [{ id: "team", maxModelCalls: 1_000_000 }] });
+          await runner.begin(session, input, { agent, id, budgets: [budget] });
           return true;
         });
       },
@@ -130,8 +150,12 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
           const { ends } = scenario;
           try {
             const { reason, text, calls } = await playScenario(scenario, engine, AbortSignal.timeout(90_000));
-            if (reason !== ends.reason || text !== (ends.text ?? text)) faults.push(`${scenario.name}: it came to ${reason}, "${text}"`);
-            faults.push(...writeFaults(scenario, calls).map((fault) => `${scenario.name}: ${fault}`));
+            const isSpent = reason === "budget-exhausted" && budget.maxModelCalls < AMPLE;
+            if (!isSpent && (reason !== ends.reason || text !== (ends.text ?? text)))
+              faults.push(`${scenario.name}: it ended ${reason}, "${text}"`);
+            // A run without budget may end before its writes; none of them is done twice.
+            const wrong = writeFaults(scenario, calls).filter((fault) => !isSpent || !fault.includes("ran 0 times"));
+            faults.push(...wrong.map((fault) => `${scenario.name}: ${fault}`));
           } catch (error) {
             faults.push(`${scenario.name}: ${String(error)}`);
           }
@@ -147,16 +171,24 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
         await proxy[Symbol.asyncDispose]();
       }
     }
-    return faults.map((fault) => `${fault} (seed ${seed}, ${JSON.stringify(done)})`);
+    return { ...done, faults: faults.map((fault) => `${fault} (seed ${seed}, ${JSON.stringify(done)})`) };
+  }
+
+  async function recordsOf(session: string): Promise<readonly LogRecord[]> {
+    const records: LogRecord[] = [];
+    for await (const record of stores.log.read(sessionLog(session as SessionId))) records.push(record);
+    return records;
   }
 
   it(`share sessions, budgets and approvals while they are killed, stalled past their leases and cut off: nothing is done twice, and no run stays behind (seed ${seed})`, async () => {
-    const { log, ledger } = stores;
+    const { ledger } = stores;
     const plays = sessionsOf(SESSIONS, "");
-    expect(await work(plays)).toEqual([]);
+    const { faults, kills, stalls } = await work(plays, { id: "team", maxModelCalls: AMPLE });
+    expect(faults).toEqual([]);
+    expect(kills).toBeGreaterThan(0);
+    expect(stalls).toBeGreaterThan(0);
     for (const { name } of plays) {
-      const records: LogRecord[] = [];
-      for await (const record of log.read(sessionLog(name as SessionId))) records.push(record);
+      const records = await recordsOf(name);
       const begun = records.filter(({ type }) => type === "run-start").length;
       expect([name, records.filter(({ type }) => type === "run-complete").length]).toEqual([name, begun]);
     }
@@ -164,12 +196,35 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
     expect(await ledger.spent("team")).toBe(usd("0"));
   });
 
+  it(`never make more model calls than a shared budget allows while they are killed, stalled and cut off (seed ${seed})`, async () => {
+    const { log, ledger } = stores;
+    const plays = sessionsOf(SESSIONS, "tight-");
+    // Each session needs more than one call.
+    const budget = { id: "tight", maxModelCalls: SESSIONS };
+    const { faults, kills, stalls } = await work(plays, budget);
+    expect(faults).toEqual([]);
+    expect(kills).toBeGreaterThan(0);
+    expect(stalls).toBeGreaterThan(0);
+    let calls = 0;
+    const endings = new Set<unknown>();
+    for (const { log: id } of await log.list({ prefix: "session/tight-" as LogId })) {
+      if (id.endsWith("/inbox")) continue;
+      for (const { type, data } of await recordsOf(id.slice("session/".length))) {
+        if (type === "inference") calls++;
+        if (type === "run-complete") endings.add(data["reason"]);
+      }
+    }
+    expect(endings).toContain("budget-exhausted");
+    expect(calls).toBeLessThanOrEqual(budget.maxModelCalls);
+    expect((await ledger.used("tight")).modelCalls).toBe(budget.maxModelCalls);
+  });
+
   it.runIf(tier === "soak")(`are found to do a write twice where they keep no ledger of calls (seed ${seed})`, async () => {
     const twice = /one call of \w+ .* ran 2 times/;
     let faults = "";
     // Whether one of some sixty is killed between a write and its record is chance; of a thousand some are.
     for (let round = 1; round <= 16 && !twice.test(faults); round++)
-      faults = (await work(sessionsOf(60, `unsafe-${round}-`), "--without-ledger")).join("\n");
+      faults = (await work(sessionsOf(60, `unsafe-${round}-`), { id: "team", maxModelCalls: AMPLE }, "--without-ledger")).faults.join("\n");
     expect(faults).toMatch(twice);
   });
 });
