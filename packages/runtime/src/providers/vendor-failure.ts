@@ -1,4 +1,5 @@
 import { ModelError, type ModelFailure } from "@keelson/protocol";
+import { saysOverflow } from "./overflow-wordings.ts";
 
 /** What a vendor said of its error, whatever the shape it said it in. */
 export interface VendorError {
@@ -104,7 +105,7 @@ export function failureOfStatus(status: number, response: HeaderLookup, body: st
 /** The failure that came inside a response of status 200: its own code says what it is. */
 export function failureInResponse(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
   const known = requestId ?? error.requestId;
-  const kind = kindOfCode(error) ?? "server-error";
+  const kind = isOverflow(error) ? "context-overflow" : (kindOfCode(error) ?? "server-error");
   const waits = (kind === "rate-limit" || kind === "server-error") && error.retryAfterMs !== undefined;
   return modelError(kind, error, context, {
     ...(known !== undefined && { requestId: known }),
@@ -141,8 +142,6 @@ const TOO_LONG_CODES: ReadonlySet<string> = new Set([
   "string_above_max_length",
   "request_too_large",
 ]);
-const TOO_LONG =
-  /prompt is too long|maximum context length|context[ _-]?(?:length|window|size)|too many (?:input |prompt )?tokens|input is too long|exceeds the maximum number of tokens|exceeds? (?:the )?(?:available )?context|reduce the length of the messages|maximum prompt length|prompt exceeds (?:the )?max|exceeded model token limit|prompt token count|input length and .?max_tokens|max_new_tokens.{0,3} must be/i;
 const NO_CREDIT = /credit balance|insufficient (?:credit|balance|funds|quota)|billing|payment required/i;
 const BAD_KEY = /(?:incorrect|invalid|wrong|missing|no)[^.]{0,20} api.?key|api.?key[^.]{0,40}(?:incorrect|invalid|not valid|missing)/i;
 const BLOCKED = /content.?(?:filter|policy|management)|guideline|moderation|safety|ResponsibleAI/i;
@@ -161,25 +160,29 @@ function kindOfStatus(status: number, error: VendorError): Kind {
     case 408:
       return "server-error";
     case 413:
-      return "context-overflow";
+      // Groq refuses a request for its tokens a minute by this status.
+      return error.code === "rate_limit_exceeded" ? "rate-limit" : "context-overflow";
     case 429:
       return error.code === "insufficient_quota" || error.type === "insufficient_quota" ? "billing" : "rate-limit";
     default:
   }
-  if (status >= 500) return "server-error";
+  // Servers in front of vLLM and llama.cpp say it by the status 500.
+  if (status >= 500) return status === 500 && isOverflow(error) ? "context-overflow" : "server-error";
   if (error.code === "insufficient_quota" || error.type === "billing_error" || NO_CREDIT.test(error.message)) return "billing";
-  if (TOO_LONG_CODES.has(error.code ?? "") || TOO_LONG_CODES.has(error.type ?? "") || TOO_LONG.test(error.message))
-    return "context-overflow";
+  if (isOverflow(error)) return "context-overflow";
   if (error.code === "invalid_api_key" || error.type === "authentication_error" || BAD_KEY.test(error.message)) return "authentication";
   if (/content_filter|content_policy|ResponsibleAI/i.test(words)) return "content-blocked";
   return "invalid-request";
+}
+
+function isOverflow({ code = "", type = "", message }: VendorError): boolean {
+  return TOO_LONG_CODES.has(code) || TOO_LONG_CODES.has(type) || saysOverflow(message);
 }
 
 function kindOfCode(error: VendorError): Kind | undefined {
   for (const name of [error.code, error.type]) {
     if (name === undefined) continue;
     if (/^[1-5]\d\d$/.test(name)) return kindOfStatus(Number(name), error);
-    if (TOO_LONG_CODES.has(name)) return "context-overflow";
     if (/insufficient_quota|billing/i.test(name)) return "billing";
     if (/rate.?limit|too_many_requests|resource_exhausted/i.test(name)) return "rate-limit";
     if (/authenticat|permission|api_key|unauthorized/i.test(name)) return "authentication";
@@ -187,8 +190,7 @@ function kindOfCode(error: VendorError): Kind | undefined {
     if (/content_filter|content_policy|ResponsibleAI/i.test(name)) return "content-blocked";
     // Groq: the model wrote a call that its server could not read.
     if (name === "tool_use_failed") return "invalid-response";
-    if (/invalid|not_found|unsupported|bad_request|failed_precondition|out_of_range/i.test(name))
-      return TOO_LONG.test(error.message) ? "context-overflow" : "invalid-request";
+    if (/invalid|not_found|unsupported|bad_request|failed_precondition|out_of_range/i.test(name)) return "invalid-request";
   }
   return undefined;
 }
