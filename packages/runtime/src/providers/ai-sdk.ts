@@ -4,6 +4,7 @@ import { aiSdkFailure } from "./ai-sdk/ai-sdk-failure.ts";
 import { type AiSdkModel, type AiSdkReader, checkAiSdkModel, versionOf } from "./ai-sdk/ai-sdk-model.ts";
 import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
 import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
+import { requireMessages } from "./require-messages.ts";
 import { readRateLimit } from "./rate-limit.ts";
 import { thinkingEffort } from "./thinking-effort.ts";
 import { fieldsOf } from "./wire-decoder.ts";
@@ -72,6 +73,7 @@ async function* streamAiSdk(
   let begun = false;
   try {
     if (signal?.aborted === true) throw new ModelError({ kind: "cancelled", message: "the model call was cancelled", ...context });
+    requireMessages(request, ["prompt"], context);
     const model: unknown = typeof given === "function" ? given(request.model) : given;
     checkAiSdkModel(model, name);
     const at = { wire: AI_SDK_WIRE, provider: name, model: model.modelId };

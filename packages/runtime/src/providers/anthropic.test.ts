@@ -93,7 +93,7 @@ describe("a request", () => {
     ["http://proxy:1/a/v1/?key=x", "http://proxy:1/a/v1/messages?key=x"],
   ])("goes from the base URL %s to %s [PV-05]", async (baseUrl, url) => {
     const { sent, provider } = stub(whole, { baseUrl });
-    await infer(provider, { model: "m", messages: [] });
+    await infer(provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(sent[0]?.url).toBe(url);
   });
 
@@ -103,18 +103,19 @@ describe("a request", () => {
       headers: { "X-Extra": "1", "anthropic-version": "newer" },
       betas: ["a", "b"],
     });
-    await infer(provider, { model: "m", messages: [] });
+    await infer(provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(sent[0]?.headers).toMatchObject({ "x-api-key": "fresh", "x-extra": "1", "anthropic-version": "newer", "anthropic-beta": "a,b" });
-    const missing: unknown = await infer(createAnthropicProvider({ apiKey: "" }), { model: "m", messages: [] }).catch(
-      (error: unknown) => error,
-    );
+    const missing: unknown = await infer(createAnthropicProvider({ apiKey: "" }), {
+      model: "m",
+      messages: [textMessage("user", "hi")],
+    }).catch((error: unknown) => error);
     expect(ModelError.is(missing, "authentication") && missing.failure.message).toContain("ANTHROPIC_API_KEY");
     const failing = createAnthropicProvider({
       apiKey: () => {
         throw new Error("vault is shut");
       },
     });
-    await expect(infer(failing, { model: "m", messages: [] })).rejects.toThrow("vault is shut");
+    await expect(infer(failing, { model: "m", messages: [textMessage("user", "hi")] })).rejects.toThrow("vault is shut");
   });
 
   it("carries every option, and extra as it is [PV-02, AG-06, AG-07]", async () => {
@@ -463,7 +464,7 @@ describe("an answer", () => {
     };
     const provider = createAnthropicProvider({ apiKey: "k", fetch: async () => new Response(JSON.stringify(whole), { headers }) });
     const seen: InferEvent[] = [];
-    for await (const event of provider.stream({ model: "m", messages: [] })) seen.push(event);
+    for await (const event of provider.stream({ model: "m", messages: [textMessage("user", "hi")] })) seen.push(event);
     expect(seen[0]).toEqual({
       type: "rate-limit",
       rateLimit: { utilization: 0.9, resetAt: Date.parse("2026-11-21T00:00:00Z"), allowed: true },

@@ -5,6 +5,7 @@ import { InferStream } from "./infer-stream.ts";
 import { modelInfo, readModelPage } from "./model-list.ts";
 import { ANTHROPIC_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
+import { requireMessages } from "./require-messages.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export type { Provider } from "@keelson/protocol";
@@ -59,15 +60,17 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
       return new InferStream({
         keys: client.keys,
         context: { wire: ANTHROPIC_WIRE, provider: name, model },
-        send: () =>
-          client.send({
+        send: () => {
+          requireMessages(request, ["messages"], { provider: name, model });
+          return client.send({
             method: "POST",
             path: `${version}/messages`,
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
             resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
-          }),
+          });
+        },
         decoder: (queue, context) => new AnthropicDecoder(queue, context),
         rateLimitHeaders: "anthropic-ratelimit",
       });

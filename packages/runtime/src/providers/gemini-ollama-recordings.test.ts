@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
-import { type InferResponse, type Message, ModelError, type Provider, UNKNOWN_USAGE } from "@keelson/protocol";
+import { type InferResponse, type Message, ModelError, type Provider, UNKNOWN_USAGE, textMessage } from "@keelson/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGeminiProvider } from "./gemini.ts";
 import { infer, textOf } from "./infer.ts";
@@ -100,7 +100,9 @@ const modelOf = (recording: Recording): string => recording.expect.model ?? "a-m
 
 async function check(recording: Recording, provider: Provider): Promise<void> {
   const { expect: expected } = recording;
-  const actual = await infer(provider, { model: modelOf(recording), messages: [] }).catch((error: unknown) => error);
+  const actual = await infer(provider, { model: modelOf(recording), messages: [textMessage("user", "hi")] }).catch(
+    (error: unknown) => error,
+  );
   if (expected.error !== undefined) {
     if (!ModelError.is(actual)) throw new Error(`expected an error, got ${JSON.stringify(actual).slice(0, 300)}`, { cause: actual });
     expect(actual.failure).toMatchObject({
@@ -221,7 +223,10 @@ describe.skipIf(!there)("the next step of a recorded conversation", () => {
   it("is known of fifteen turns", () => expect(linked).toHaveLength(15));
 
   it.each(linked)("$id: our turn carries every block that the recorded one has [PV-03]", async ({ recording, before }) => {
-    const actual = await infer(served(before, [Buffer.from(before.response.body)]), { model: modelOf(before), messages: [] });
+    const actual = await infer(served(before, [Buffer.from(before.response.body)]), {
+      model: modelOf(before),
+      messages: [textMessage("user", "hi")],
+    });
     const results = actual.content.flatMap((part) =>
       part.type === "tool-call" ? [{ type: "tool-result" as const, id: part.id, name: part.name, output: "done" }] : [],
     );

@@ -5,6 +5,7 @@ import { GeminiRequestEncoder } from "./gemini/gemini-request.ts";
 import { InferStream } from "./infer-stream.ts";
 import { positive, readListing } from "./model-list.ts";
 import { GEMINI_OUTPUT, outputBoundOf } from "./output-bound.ts";
+import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type Fields, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -36,8 +37,9 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
       return new InferStream({
         keys: client.keys,
         context: { wire: GEMINI_WIRE, provider: name, model },
-        send: () =>
-          client.send({
+        send: () => {
+          requireMessages(request, ["contents"], { provider: name, model });
+          return client.send({
             method: "POST",
             // Tuned models and those of endpoints come with the folder they are in.
             path: `${version}/${model.includes("/") ? model : `models/${encodeURIComponent(model)}`}:streamGenerateContent?alt=sse`,
@@ -45,7 +47,8 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
             signal: inferOptions.signal,
             resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
-          }),
+          });
+        },
         decoder: (queue, context) => new GeminiDecoder(queue, context),
       });
     },

@@ -228,7 +228,11 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     this.#first.push(chunk);
     const begun = this.#first.length === 1 ? chunk : Buffer.concat(this.#first);
     const format = sniffFormat(begun);
-    if (format === undefined) return true;
+    if (format === undefined) {
+      // Blanks say nothing; only a byte order mark, whole or begun, is kept.
+      if (begun[0] !== 0xef || begun.length > 3) this.#first = [];
+      return true;
+    }
     if (format === "events") this.#events = new SseReader(decoder);
     else if (format !== decoder.sequence) return false;
     else {

@@ -1,3 +1,4 @@
+import { textMessage } from "@keelson/protocol";
 import type { InferEvent, InferRequest, Provider, Usage } from "@keelson/protocol";
 import { ModelError, UNKNOWN_USAGE } from "@keelson/protocol";
 import fc from "fast-check";
@@ -5,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { foldInferEvents, parseCallInput } from "./infer-fold.ts";
 import { infer, textOf } from "./infer.ts";
 
-const request: InferRequest = { model: "claude-haiku-4-5", messages: [] };
+const request: InferRequest = { model: "claude-haiku-4-5", messages: [textMessage("user", "hi")] };
 const usage: Usage = {
   inputTokens: 1_000_000,
   outputTokens: 100_000,

@@ -5,6 +5,7 @@ import { createOllamaClient } from "./ollama/ollama-client.ts";
 import { OllamaDecoder } from "./ollama/ollama-decoder.ts";
 import { OllamaRequestEncoder } from "./ollama/ollama-request.ts";
 import { OLLAMA_OUTPUT, outputBoundOf } from "./output-bound.ts";
+import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -46,15 +47,17 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
       return new InferStream({
         keys: client.keys,
         context: { wire: OLLAMA_WIRE, provider: name, model },
-        send: () =>
-          client.send({
+        send: () => {
+          requireMessages(request, ["messages"], { provider: name, model });
+          return client.send({
             method: "POST",
             path: "/api/chat",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
             resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
-          }),
+          });
+        },
         decoder: (queue, context) => new OllamaDecoder(queue, context),
       });
     },

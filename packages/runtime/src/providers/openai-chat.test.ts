@@ -39,7 +39,7 @@ async function bodyOf(request: Partial<InferRequest>): Promise<JsonObject> {
 }
 
 const responseTo = (response: JsonObject | string, request: Partial<InferRequest> = {}): ReturnType<typeof infer> =>
-  infer(stub(response).provider, { model: "gpt-x", messages: [], ...request });
+  infer(stub(response).provider, { model: "gpt-x", messages: [textMessage("user", "hi")], ...request });
 const chunks = (...list: readonly JsonObject[]): string =>
   `${list.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")}data: [DONE]\n\n`;
 const delta = (fields: JsonObject, finish: string | null = null, index = 0): JsonObject => ({
@@ -67,17 +67,19 @@ describe("a request", () => {
 
   it("takes Azure's addresses and keys, and needs no key of a server of one's own [PV-07]", async () => {
     const azure = stub(whole, { baseUrl: "https://x.openai.azure.com/openai/deployments/d?api-version=2025-01-01" });
-    await infer(azure.provider, { model: "m", messages: [] });
+    await infer(azure.provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(azure.sent[0]).toMatchObject({
       url: "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=2025-01-01",
       headers: { "api-key": "secret" },
     });
     expect(azure.sent[0]?.headers).not.toHaveProperty("authorization");
     const local = stub(whole, { baseUrl: "http://localhost:1/v1/", apiKey: "" });
-    await infer(local.provider, { model: "m", messages: [] });
+    await infer(local.provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(local.sent[0]).toMatchObject({ url: "http://localhost:1/v1/chat/completions" });
     expect(local.sent[0]?.headers).not.toHaveProperty("authorization");
-    await expect(infer(createOpenAiChatProvider({ apiKey: "" }), { model: "m", messages: [] })).rejects.toThrow("OPENAI_API_KEY");
+    await expect(infer(createOpenAiChatProvider({ apiKey: "" }), { model: "m", messages: [textMessage("user", "hi")] })).rejects.toThrow(
+      "OPENAI_API_KEY",
+    );
   });
 
   it("carries every option, and extra as it is [PV-02, AG-06, AG-07]", async () => {
@@ -115,7 +117,7 @@ describe("a request", () => {
     expect((await bodyOf({ effort: "max", model: "o3" }))["reasoning_effort"]).toBe("high");
     expect((await bodyOf({ thinking: { type: "disabled" }, model: "gpt-5.1" }))["reasoning_effort"]).toBe("none");
     const old = stub(whole, { maxTokensField: "max_tokens" });
-    await infer(old.provider, { model: "m", messages: [], maxTokens: 9 });
+    await infer(old.provider, { model: "m", messages: [textMessage("user", "hi")], maxTokens: 9 });
     expect(old.sent[0]?.body).toMatchObject({ max_tokens: 9 });
   });
 

@@ -6,6 +6,7 @@ import { ChatRequestEncoder } from "./openai-chat/chat-request.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import { CHAT_OUTPUT, outputBoundOf } from "./output-bound.ts";
+import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type DecoderContext, fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -49,15 +50,17 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
       return new InferStream({
         keys: client.keys,
         context,
-        send: () =>
-          client.send({
+        send: () => {
+          requireMessages(request, ["messages"], { provider: name, model });
+          return client.send({
             method: "POST",
             path: "/chat/completions",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
             resendLost: inferOptions.resendLost,
             origin: context,
-          }),
+          });
+        },
         decoder: (queue, known) => new ChatDecoder(queue, known, { tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
         rateLimitHeaders: "x-ratelimit",
       });

@@ -44,7 +44,7 @@ afterEach(() => vi.unstubAllEnvs());
 describe("a vendor", () => {
   it("is known by name: where it is, how it takes its key, what the limit is called", async () => {
     const groq = stub({ vendor: "groq" });
-    await infer(groq.provider, { model: "m", messages: [], maxTokens: 5 });
+    await infer(groq.provider, { model: "m", messages: [textMessage("user", "hi")], maxTokens: 5 });
     expect(groq.sent[0]).toMatchObject({
       url: "https://api.groq.com/openai/v1/chat/completions",
       headers: { authorization: "Bearer key" },
@@ -52,7 +52,7 @@ describe("a vendor", () => {
     });
     expect([groq.provider.name, groq.provider.wire]).toEqual(["groq", "openai-chat"]);
     const portkey = stub({ vendor: "Portkey " });
-    await infer(portkey.provider, { model: "m", messages: [], maxTokens: 5 });
+    await infer(portkey.provider, { model: "m", messages: [textMessage("user", "hi")], maxTokens: 5 });
     expect(portkey.sent[0]).toMatchObject({ headers: { "x-portkey-api-key": "key" }, body: { max_tokens: 5 } });
     expect(portkey.sent[0]?.headers).not.toHaveProperty("authorization");
   });
@@ -64,14 +64,14 @@ describe("a vendor", () => {
       sentKey = headers["authorization"];
       return new Response(JSON.stringify(whole));
     };
-    await infer(createOpenAiCompatibleProvider({ vendor: "huggingface", fetch }), { model: "m", messages: [] });
+    await infer(createOpenAiCompatibleProvider({ vendor: "huggingface", fetch }), { model: "m", messages: [textMessage("user", "hi")] });
     expect(sentKey).toBe("Bearer from-environment");
     vi.stubEnv("MISTRAL_API_KEY", "");
-    await expect(infer(createOpenAiCompatibleProvider({ vendor: "mistral" }), { model: "m", messages: [] })).rejects.toThrow(
-      "MISTRAL_API_KEY",
-    );
+    await expect(
+      infer(createOpenAiCompatibleProvider({ vendor: "mistral" }), { model: "m", messages: [textMessage("user", "hi")] }),
+    ).rejects.toThrow("MISTRAL_API_KEY");
     const local = stub({ vendor: "llamacpp", apiKey: "" });
-    await infer(local.provider, { model: "m", messages: [] });
+    await infer(local.provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(local.sent[0]?.url).toBe("http://localhost:8080/v1/chat/completions");
     expect(local.sent[0]?.headers).not.toHaveProperty("authorization");
   });
@@ -79,10 +79,10 @@ describe("a vendor", () => {
   it("has what its address needs from the environment, and a request says what is missing", async () => {
     vi.stubEnv("CLOUDFLARE_ACCOUNT_ID", "");
     const { sent, provider } = stub({ vendor: "cloudflare" });
-    const failed = await infer(provider, { model: "m", messages: [] }).catch((error: unknown) => error);
+    const failed = await infer(provider, { model: "m", messages: [textMessage("user", "hi")] }).catch((error: unknown) => error);
     expect(ModelError.is(failed, "invalid-request") && failed.message).toContain("CLOUDFLARE_ACCOUNT_ID");
     vi.stubEnv("CLOUDFLARE_ACCOUNT_ID", "acc");
-    await infer(provider, { model: "m", messages: [] });
+    await infer(provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(sent[0]?.url).toBe("https://api.cloudflare.com/client/v4/accounts/acc/ai/v1/chat/completions");
   });
 
@@ -90,9 +90,10 @@ describe("a vendor", () => {
     "named %j is an ordinary server, which needs an address only when it is asked",
     async (vendor) => {
       expect((await bodyOf(vendor, { maxTokens: 3 }))["max_tokens"]).toBe(3);
-      const failed = await infer(createOpenAiCompatibleProvider({ vendor, apiKey: "k" }), { model: "m", messages: [] }).catch(
-        (error: unknown) => error,
-      );
+      const failed = await infer(createOpenAiCompatibleProvider({ vendor, apiKey: "k" }), {
+        model: "m",
+        messages: [textMessage("user", "hi")],
+      }).catch((error: unknown) => error);
       expect(ModelError.is(failed, "invalid-request") && failed.message).toContain("pass baseUrl");
     },
   );
@@ -295,7 +296,7 @@ describe("reasoning", () => {
   const call = { tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "{}" } }] };
   async function backAs(vendor: string, response: string, model = "m"): Promise<{ content: readonly Content[]; message: JsonObject }> {
     const { sent, provider } = stub({ vendor, baseUrl: "http://stub" }, response);
-    const { content } = await infer(provider, { model: "m", messages: [] });
+    const { content } = await infer(provider, { model: "m", messages: [textMessage("user", "hi")] });
     await infer(provider, { model, messages: [textMessage("user", "q"), { role: "assistant", content }] });
     return { content, message: ((sent[1]?.body["messages"] ?? []) as readonly JsonObject[])[1] ?? {} };
   }
@@ -378,7 +379,7 @@ it("tells what the vendor behind a router said", async () => {
     fetch: async () =>
       new Response(JSON.stringify({ error: { code: 403, message: "Provider returned error", metadata: { raw } } }), { status: 403 }),
   });
-  const failed = await infer(provider, { model: "m", messages: [] }).catch((error: unknown) => error);
+  const failed = await infer(provider, { model: "m", messages: [textMessage("user", "hi")] }).catch((error: unknown) => error);
   expect(ModelError.is(failed, "content-blocked") && failed.message).toContain(
     "Provider returned error: Content violates usage guidelines.",
   );

@@ -9,6 +9,7 @@ import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.t
 import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
 import { quirksOf } from "./openai-compatible/vendors.ts";
 import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
+import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -57,15 +58,17 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       return new InferStream({
         keys: client().keys,
         context: { wire: CHAT_WIRE, provider: name, model },
-        send: () =>
-          client().send({
+        send: () => {
+          requireMessages(request, ["messages"], { provider: name, model });
+          return client().send({
             method: "POST",
             path: "/chat/completions",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
             resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
-          }),
+          });
+        },
         decoder: (queue, context) =>
           new ChatDecoder(queue, context, { keepsReasoning: true, tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
         rateLimitHeaders: "x-ratelimit",

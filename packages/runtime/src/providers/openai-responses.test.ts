@@ -82,7 +82,8 @@ async function bodyOf(request: Partial<InferRequest>): Promise<JsonObject> {
   return sent[0]?.body as JsonObject;
 }
 
-const responseTo = (response: unknown): Promise<InferResponse> => infer(stub(response).provider, { model: "gpt-x", messages: [] });
+const responseTo = (response: unknown): Promise<InferResponse> =>
+  infer(stub(response).provider, { model: "gpt-x", messages: [textMessage("user", "hi")] });
 const failureOf = async (response: unknown): Promise<ModelError["failure"]> => {
   const failed = await responseTo(response).catch((error: unknown) => error);
   if (!ModelError.is(failed)) throw new Error(`expected a failure, got ${JSON.stringify(failed)}`);
@@ -91,7 +92,7 @@ const failureOf = async (response: unknown): Promise<ModelError["failure"]> => {
 /** What goes back as the assistant's turn, for the same model or another. */
 async function backAs(response: unknown, model = "gpt-x", options: ProviderOptions = {}): Promise<readonly JsonObject[]> {
   const { sent, provider } = stub(response, options);
-  const { content } = await infer(provider, { model: "gpt-x", messages: [] });
+  const { content } = await infer(provider, { model: "gpt-x", messages: [textMessage("user", "hi")] });
   const other = stub();
   await infer(model === "gpt-x" ? provider : other.provider, {
     model,
@@ -114,7 +115,7 @@ describe("a request", () => {
       input: [{ role: "user", content: "hi" }],
     });
     const azure = stub(undefined, { baseUrl: "https://x.openai.azure.com/openai/v1?api-version=preview" });
-    await infer(azure.provider, { model: "m", messages: [] });
+    await infer(azure.provider, { model: "m", messages: [textMessage("user", "hi")] });
     expect(azure.sent[0]).toMatchObject({
       url: "https://x.openai.azure.com/openai/v1/responses?api-version=preview",
       headers: { "api-key": "secret" },
@@ -594,7 +595,7 @@ describe("an answer", () => {
     [{ status: "cancelled" }, "other", "cancelled"],
   ] as const)("with %j stops for %s, and is not asked for again [PV-04]", async (fields, stopReason, raw) => {
     const { sent, provider } = stub(completed(fields));
-    expect(await infer(provider, { model: "m", messages: [] })).toMatchObject({ stopReason, rawStopReason: raw });
+    expect(await infer(provider, { model: "m", messages: [textMessage("user", "hi")] })).toMatchObject({ stopReason, rawStopReason: raw });
     expect(sent).toHaveLength(1);
     const reason = "incomplete_details" in fields ? { incompleteReason: fields.incomplete_details.reason } : {};
     expect((await responseTo(completed(fields))).providerData).toEqual({ wire: WIRE, id: "resp_1", ...reason });
@@ -652,7 +653,7 @@ describe("an answer", () => {
       ),
     );
     const events: InferEvent[] = [];
-    for await (const event of provider.stream({ model: "gpt-x", messages: [] })) events.push(event);
+    for await (const event of provider.stream({ model: "gpt-x", messages: [textMessage("user", "hi")] })) events.push(event);
     expect(events.map((event) => event.type)).toEqual([
       "thinking-start",
       "thinking-delta",

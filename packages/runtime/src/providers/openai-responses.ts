@@ -6,6 +6,7 @@ import { ResponsesDecoder } from "./openai-responses/responses-decoder.ts";
 import { ResponsesRequestEncoder } from "./openai-responses/responses-request.ts";
 import { createOpenAiClient } from "./openai-client.ts";
 import { RESPONSES_OUTPUT, outputBoundOf } from "./output-bound.ts";
+import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
@@ -36,15 +37,17 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
       return new InferStream({
         keys: client.keys,
         context: { wire: OPENAI_RESPONSES_WIRE, provider: name, model },
-        send: () =>
-          client.send({
+        send: () => {
+          requireMessages(request, ["input", "prompt", "previous_response_id"], { provider: name, model });
+          return client.send({
             method: "POST",
             path: "/responses",
             body: encoder.encode(request, inferOptions),
             signal: inferOptions.signal,
             resendLost: inferOptions.resendLost,
             origin: { provider: name, model },
-          }),
+          });
+        },
         decoder: (queue, context) => new ResponsesDecoder(queue, context),
         rateLimitHeaders: "x-ratelimit",
       });

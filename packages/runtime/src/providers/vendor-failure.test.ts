@@ -7,6 +7,18 @@ const none = headers({});
 const context = { provider: "p", model: "m" };
 
 describe("a vendor's error", () => {
+  it("is one line with the title if a proxy answers with a page, alone or within JSON", () => {
+    const style = `<style>${".a{color:red}".repeat(5000)}</style>`;
+    const page = `<!DOCTYPE html>\n<html><head>${style}<title>\n502 Bad\nGateway &amp; more</title></head><body><h1>Sorry</h1>${"<p>no</p>".repeat(9000)}</body></html>`;
+    for (const body of [page, JSON.stringify({ error: { message: page } }), JSON.stringify({ error: page })]) {
+      const { message } = failureOfStatus(502, { header: () => undefined }, body, { provider: "p", model: "m" });
+      expect(message).toBe('an HTML page: "502 Bad Gateway & more" (p, HTTP 502)');
+    }
+    expect(readVendorError("<html><body><h1>Blocked</h1></body></html>").message).toBe("Blocked");
+    expect(readVendorError(`<html>${"<p>no</p>".repeat(9000)}</html>`).message).toBe("an HTML page without a title");
+    expect(readVendorError("<".repeat(200_000)).message.length).toBeLessThan(600);
+  });
+
   it.each([
     ['{"error":{"message":"m","type":"t","code":"c"}}', { message: "m", type: "t", code: "c" }],
     ['{"type":"error","error":{"type":"t","message":"m"},"request_id":"r"}', { message: "m", type: "t", requestId: "r" }],

@@ -222,7 +222,7 @@ function isAmount(text: string): boolean {
 }
 
 function words(value: unknown): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return PAGE.test(value.slice(0, 1024)) ? plainWords(value) : value;
   return Array.isArray(value) && value.length > 0 ? JSON.stringify(value).slice(0, 2000) : "";
 }
 
@@ -231,11 +231,26 @@ function nameOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function plainWords(body: string): string {
-  return body
+/** Longer messages of a body that is not JSON are no help. */
+const MAX_PLAIN_LENGTH = 500;
+const MAX_TITLE_LENGTH = 120;
+const PAGE = /<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]/i;
+
+/** The words of a body that is not JSON. Proxies answer with pages, of which the title is enough. */
+export function plainWords(body: string): string {
+  const words = oneLine(body.slice(0, 16 * 1024));
+  if (!PAGE.test(body)) return words.slice(0, MAX_PLAIN_LENGTH);
+  if (words.length <= MAX_TITLE_LENGTH && body.length <= 16 * 1024) return words;
+  const titles = ["title", "h1", "h2"].map((tag) => oneLine(new RegExp(`<${tag}[^<>]{0,200}>([^<]{0,1000})`, "i").exec(body)?.[1] ?? ""));
+  const title = titles.find((text) => text !== "");
+  return title === undefined ? "an HTML page without a title" : `an HTML page: ${JSON.stringify(title.slice(0, MAX_TITLE_LENGTH))}`;
+}
+
+function oneLine(text: string): string {
+  return text
     .replace(/<(?:script|style)[\s\S]*?<\/(?:script|style)>/gi, " ")
-    .replace(/<[^>]*>/g, " ")
+    .replace(/<[^<>]*>/g, " ")
+    .replace(/&amp;/g, "&")
     .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, 500);
+    .trim();
 }

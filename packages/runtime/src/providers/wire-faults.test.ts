@@ -64,6 +64,10 @@ async function receive(provider: Provider): Promise<Received> {
   }
 }
 
+async function receiveAll(provider: Provider, asked: InferRequest): Promise<void> {
+  for await (const _ of provider.stream(asked));
+}
+
 function failure(received: { readonly error: unknown }): ModelError["failure"] {
   if (!ModelError.is(received.error)) throw new Error("expected a ModelError", { cause: received.error });
   return received.error.failure;
@@ -113,6 +117,18 @@ function expectOrdered(events: readonly InferEvent[], whole: boolean): void {
 }
 
 describe.each(wires)("%s", (wire) => {
+  it("refuses a request without messages before anything is sent", async () => {
+    const { server, provider } = await setUp(wire, [turn]);
+    for (const asked of [infer(provider, { ...request, messages: [] }), receiveAll(provider, { ...request, messages: [] })]) {
+      const failure = await asked.catch((error: unknown) => error);
+      expect(ModelError.is(failure, "invalid-request") && failure.failure).toMatchObject({
+        progress: "unsent",
+        message: "the request to a-model has no messages: give at least one message of the user",
+      });
+    }
+    expect(server.requests).toHaveLength(0);
+  });
+
   const harmless: readonly (readonly [string, NonNullable<ServerTurn["misbehave"]>])[] = [
     ["chunk borders inside characters", { chunkBytes: 1 }],
     ["chunk borders anywhere", { chunkBytes: 7 }],

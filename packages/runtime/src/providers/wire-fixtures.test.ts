@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
-import { type InferResponse, ModelError, type Provider } from "@keelson/protocol";
+import { type InferResponse, ModelError, type Provider, textMessage } from "@keelson/protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAnthropicProvider } from "./anthropic.ts";
 import { infer, textOf } from "./infer.ts";
@@ -120,7 +120,9 @@ function served(fixture: Fixture, chunks: readonly Buffer[]): Provider {
 
 async function check(fixture: Fixture, provider: Provider): Promise<void> {
   const { expect: expected } = fixture;
-  const actual = await infer(provider, { model: expected.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
+  const actual = await infer(provider, { model: expected.model ?? "a-model", messages: [textMessage("user", "hi")] }).catch(
+    (error: unknown) => error,
+  );
   if (expected.error !== undefined) {
     if (!ModelError.is(actual)) throw new Error(`expected an error, got ${JSON.stringify(actual).slice(0, 300)}`, { cause: actual });
     expect(actual.failure.message).toContain(expected.error.message);

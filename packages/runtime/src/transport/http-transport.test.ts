@@ -4,7 +4,7 @@ import { Agent } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { ModelError } from "@keelson/protocol";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -352,6 +352,28 @@ describe("an answer", () => {
     const waiting = expect(response.body.read()).rejects.toThrow("idleMs");
     vi.advanceTimersByTime(150);
     await waiting;
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+  ] as const)("that unpacks to a thousand times its size is refused: %s", async (encoding, pack) => {
+    const bomb = pack(Buffer.alloc(72 * 1024 * 1024, 32));
+    const { url } = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${bomb.length}\r\n\r\n`);
+      socket.write(bomb);
+    });
+    const transport = createTransport({ proxyEnvironment: {} });
+    cleanups.push(() => transport.close());
+    const response = await transport.send({ method: "POST", url, headers: {}, body: [Buffer.from("{}")] });
+    let bytes = 0;
+    const reading = async (): Promise<void> => {
+      for (let chunk = await response.body.read(); chunk !== undefined; chunk = await response.body.read()) bytes += chunk.length;
+    };
+    await expect(reading()).rejects.toThrow(/unpacks to more than 250 times its size/);
+    expect(bytes).toBeLessThanOrEqual(65 * 1024 * 1024);
   });
 
   it.each(["gzip", "deflate", "br", "zstd"])("without a body is whole though it names the encoding %s", async (encoding) => {

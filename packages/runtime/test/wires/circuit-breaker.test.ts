@@ -1,4 +1,4 @@
-import { type InferRequest, ModelError, type Provider } from "@keelson/protocol";
+import { type InferRequest, ModelError, type Provider, textMessage } from "@keelson/protocol";
 import { createAgent } from "keelson";
 import { CIRCUIT_OPEN, createModelRegistry, infer, withCircuitBreaker } from "keelson/providers";
 import { createOpenAiChatProvider } from "keelson/providers/openai-chat";
@@ -8,7 +8,7 @@ import { impatientClock, ofType, runnerOf, watch } from "../agent/support.ts";
 import { manualClock } from "./manual-clock.ts";
 
 const down: ScriptedTurn = { error: { kind: "server-error", message: "down" } };
-const request = (model: string): InferRequest => ({ model, messages: [] });
+const request = (model: string): InferRequest => ({ model, messages: [textMessage("user", "hi")] });
 
 async function outcomes(provider: Provider, models: readonly string[]): Promise<(string | undefined)[]> {
   const seen: (string | undefined)[] = [];

@@ -1,3 +1,4 @@
+import { textMessage } from "@keelson/protocol";
 import { infer } from "keelson/providers";
 import { createOpenAiCompatibleProvider } from "keelson/providers/openai-compatible";
 import { describe, expect, it } from "vitest";
@@ -13,7 +14,9 @@ async function responseOf(recording: Recording, chunks: readonly Buffer[]): Prom
     baseUrl: "http://stub.invalid/v1",
     fetch: replay(recording, chunks),
   });
-  return infer(provider, { model: recording.expect.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
+  return infer(provider, { model: recording.expect.model ?? "a-model", messages: [textMessage("user", "hi")] }).catch(
+    (error: unknown) => error,
+  );
 }
 
 describe.skipIf(!recordingsThere)(`recorded responses of all who speak the chat wire${recordingsNote}`, () => {

@@ -1,3 +1,4 @@
+import { textMessage } from "@keelson/protocol";
 import type { InferResponse } from "@keelson/protocol";
 import { infer } from "keelson/providers";
 import { createOpenAiResponsesProvider } from "keelson/providers/openai-responses";
@@ -9,7 +10,9 @@ const all = recordings(({ wire }) => wire === "openai-responses");
 
 async function responseOf(recording: Recording, chunks: readonly Buffer[]): Promise<unknown> {
   const provider = createOpenAiResponsesProvider({ apiKey: "test", baseUrl: "http://stub.invalid/v1", fetch: replay(recording, chunks) });
-  return infer(provider, { model: recording.expect.model ?? "a-model", messages: [] }).catch((error: unknown) => error);
+  return infer(provider, { model: recording.expect.model ?? "a-model", messages: [textMessage("user", "hi")] }).catch(
+    (error: unknown) => error,
+  );
 }
 
 /** Every item but messages, reasoning and calls of ours is the server's. */

@@ -1,3 +1,4 @@
+import { textMessage } from "@keelson/protocol";
 import type { ModelInfo, Provider } from "@keelson/protocol";
 import { infer } from "keelson/providers";
 import { createAnthropicProvider } from "keelson/providers/anthropic";
@@ -40,7 +41,7 @@ describe.each(FACTORIES)("%s of the sources", (_name, make, name, wire, path, li
     const asked: string[] = [];
     const provider = make({ apiKey: "k", fetch: async (url) => (asked.push(url), new Response("{}", { status: 400 })) });
     expect([provider.name, provider.wire]).toEqual([name, wire]);
-    await expect(infer(provider, { model: "some-model", messages: [] })).rejects.toThrow();
+    await expect(infer(provider, { model: "some-model", messages: [textMessage("user", "hi")] })).rejects.toThrow();
     expect(asked).toEqual([expect.stringContaining(path)]);
   });
 

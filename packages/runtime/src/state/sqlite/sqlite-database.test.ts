@@ -19,9 +19,11 @@ import { DatabaseSync } from "node:sqlite";
 import { type EventLog, LogError, type LogId, type LogRecord, type NewRecord, usd } from "@keelson/protocol";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { digestOf } from "../kit/blob-content.ts";
+import { checkSqliteDatabase } from "./check-sqlite-database.ts";
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { createSqliteEventLog } from "./sqlite-event-log.ts";
 import { migrate, SCHEMA_VERSION } from "./sqlite-schema.ts";
+import { createSqliteStore } from "./sqlite-store.ts";
 
 // Many small files are made and synced here, which takes a busy machine a while.
 vi.setConfig({ testTimeout: 60_000 });
@@ -270,7 +272,7 @@ describe("a damaged file", () => {
   it("is named as damaged wherever it was cut off, with what to do, and left as it is", async () => {
     const { path, size } = await filledFile();
     const whole = readFileSync(path);
-    for (const length of [0, 1, 99, 100, 1000, 4096, 4097, Math.floor(size / 2), size - 4096, size - 1]) {
+    for (const length of [1, 99, 100, 1000, 4096, 4097, Math.floor(size / 2), size - 4096, size - 1]) {
       const cut = newPath();
       writeFileSync(cut, whole.subarray(0, length));
       const seen = await look(cut);
@@ -297,13 +299,27 @@ describe("a damaged file", () => {
     }
   });
 
-  it("is not taken for a new one when it is empty, least of all when its write-ahead log is not", async () => {
+  it("is a new one if the file is empty, and is opened by two processes like one", async () => {
     const empty = newPath();
     writeFileSync(empty, "");
-    expect(failureOf(() => createSqliteEventLog(empty))).toMatchObject({
-      kind: "corrupt",
-      message: expect.stringContaining("just remove it"),
-    });
+    expect(checkSqliteDatabase(empty)).toEqual([]);
+    {
+      await using log = createSqliteEventLog(empty);
+      await using other = createSqliteEventLog(empty);
+      await fill(log, 3);
+      expect(await count(other)).toBe(3);
+    }
+    await using again = createSqliteEventLog(empty);
+    expect(await count(again)).toBe(3);
+    const store = newPath();
+    writeFileSync(store, "");
+    writeFileSync(`${store}-wal`, "");
+    await using states = createSqliteStore(store);
+    await states.write({ type: "global" }, "key", { a: 1 });
+    expect((await states.read({ type: "global" }, "key"))?.value).toEqual({ a: 1 });
+  });
+
+  it("is not taken for a new one if the file is empty and its write-ahead log is not", async () => {
     const path = newPath();
     await using log = createSqliteEventLog(path);
     await fill(log, 10);

@@ -28,12 +28,11 @@ export function identifyFile(file: string): string {
   if (!info.isFile()) throw new LogError({ kind: "invalid-input", message: `${file} is not a file. Give the path of a database file.` });
   // SQLite opens what it can't write to for reading, and would fail at the first append only.
   accessSync(file, constants.R_OK | constants.W_OK);
-  // SQLite would take such a file for new, and delete the write-ahead log with what was committed. Ours are never so short.
-  if (info.size < SMALLEST_PAGE)
-    throw damaged(
-      file,
-      info.size === 0 ? "it is empty (if no session was ever kept in it, just remove it)" : `it has only ${info.size} bytes`,
-    );
+  if (info.size === 0) {
+    // SQLite makes a new database of an empty file, and would delete the write-ahead log with everything that was committed.
+    const left = [`${file}-wal`, `${file}-journal`].find((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0);
+    if (left !== undefined) throw damaged(file, `it is empty, but ${left} is not`);
+  } else if (info.size < SMALLEST_PAGE) throw damaged(file, `it has only ${info.size} bytes`);
   return `${info.dev}:${info.ino}`;
 }
 
