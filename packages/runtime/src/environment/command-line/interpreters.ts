@@ -1,7 +1,6 @@
 import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
+import { HARMLESS_SHELL_OPTIONS } from "./shell-builtins.ts";
 import type { ShellWord } from "./shell-word.ts";
-
-const SHELL_VALUES: ReadonlySet<string> = new Set(["--rcfile", "--init-file", "-o", "+o", "-O", "+O"]);
 
 /**
  * Syntax that runs something else in a POSIX shell than in bash. To such a shell `((evil))` is a command in two subshells, `[[ a || evil ]]`
@@ -23,12 +22,17 @@ const shell: ProgramReader = (args, { name }) => {
     }
     if (!/^[-+]./.test(text)) break;
     if (text === "--rcfile" || text === "--init-file") return { unknown: `${name} runs a file before anything else.` };
-    if (SHELL_VALUES.has(text)) index++;
-    else if (/^[-+][a-zA-Z]*[oO]$/.test(text) && !text.includes("c")) index++;
-    else if (!text.startsWith("--")) {
+    if (!text.startsWith("--")) {
+      // `-k` takes assignments out of arguments, and `-H` runs words of earlier lines.
+      if (/^-\w*[kH]/.test(text)) return { unknown: `${name} ${text} changes how its text is read.` };
       if (text.includes("c")) takesCode = true;
       if (text.includes("i")) return { unknown: `${name} runs its start-up files.` };
       if (text.includes("s") && !takesCode) return { unknown: `What ${name} is given on its input is run.` };
+      if (/o/i.test(text)) {
+        const option = args[++index]?.text ?? "";
+        if (/o.*o/i.test(text) || (text.includes("o") && !HARMLESS_SHELL_OPTIONS.test(option)))
+          return { unknown: `${name} ${text} ${option} changes how its text is read.` };
+      }
     } else if (text === "--version" || text === "--help") return { readOnly: true };
   }
   const first = args[index];

@@ -71,6 +71,27 @@ const entering: ProgramReader = (args, { name }) => {
   return { readOnly: true, looks: [target], entersFolder: target };
 };
 
+/** Options of `set` under which the shell reads and starts what follows as it would without them. */
+const HARMLESS_FLAGS = /^[-+][abefhmnuvxBCET]*$/;
+export const HARMLESS_SHELL_OPTIONS: RegExp =
+  /^(?:allexport|braceexpand|emacs|errexit|errtrace|functrace|hashall|ignoreeof|interactive-comments|monitor|noclobber|noexec|noglob|nolog|notify|nounset|onecmd|pipefail|verbose|vi|xtrace)$/;
+
+/** `set -k` takes assignments out of arguments, and `set -H` runs words of earlier lines. */
+const set: ProgramReader = (args) => {
+  const unclear: ProgramFacts = { unknown: "`set` changes how the line is read." };
+  for (let index = 0; index < args.length; index++) {
+    const { text, literal } = args[index] as ShellWord;
+    if (!literal) return index === 0 || text.startsWith("-") ? unclear : HARMLESS;
+    if (text === "--" || text === "-" || !/^[-+]/.test(text)) return HARMLESS;
+    const flags = text.replace("o", "");
+    if (!HARMLESS_FLAGS.test(flags)) return unclear;
+    if (flags === text) continue;
+    const option = args[++index];
+    if (option !== undefined && !(option.literal && HARMLESS_SHELL_OPTIONS.test(option.text))) return unclear;
+  }
+  return HARMLESS;
+};
+
 const asks =
   (why: string): ProgramReader =>
   () => ({ unknown: why });
@@ -96,9 +117,9 @@ export const shellBuiltins: ReadonlyMap<string, ProgramReader> = new Map<string,
     "wait",
     "caller",
     "help",
-    "set",
     "sleep",
   ].map((name): [string, ProgramReader] => [name, () => HARMLESS]),
+  ["set", set],
   ["eval", evaluate],
   ["source", source],
   [".", source],
