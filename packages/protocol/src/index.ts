@@ -48,6 +48,7 @@ export {
   type ThinkingConfig,
   type ToolChoice,
   type ToolSchema,
+  type UnfitTool,
 } from "./inference.ts";
 export {
   type AlwaysChoice,

@@ -11,6 +11,13 @@ export type ToolSchema = {
   readonly inputSchema: JsonObject;
 };
 
+/** A tool that a vendor's API cannot be told of. */
+export type UnfitTool = {
+  readonly tool: string;
+  /** Completes a sentence, as in "its schema refers to …". */
+  readonly problem: string;
+};
+
 export type EffortLevel = "low" | "medium" | "high" | "max";
 export type ThinkingConfig =
   | { readonly type: "adaptive" }
@@ -127,6 +134,8 @@ export interface Provider {
    * them. Default: `maxTokens`.
    */
   outputBound?(request: InferRequest): number | null;
+  /** Those of the tools that its API would refuse in any form: they are left out of requests. Default: none. */
+  unfitTools?(tools: readonly ToolSchema[]): readonly UnfitTool[];
   listModels?(options?: { readonly signal?: AbortSignal }): Promise<readonly ModelInfo[]>;
 }
 

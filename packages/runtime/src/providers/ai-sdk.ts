@@ -3,6 +3,10 @@ import { AiSdkDecoder } from "./ai-sdk/ai-sdk-decoder.ts";
 import { aiSdkFailure } from "./ai-sdk/ai-sdk-failure.ts";
 import { type AiSdkModel, type AiSdkReader, checkAiSdkModel, versionOf } from "./ai-sdk/ai-sdk-model.ts";
 import { encodeAiSdkPrompt } from "./ai-sdk/ai-sdk-prompt.ts";
+import { fitMessage } from "./fitting/fit-message.ts";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { AI_SDK_RULES } from "./fitting/rules/ai-sdk.ts";
 import { AI_SDK_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { requireMessages } from "./require-messages.ts";
 import { readRateLimit } from "./rate-limit.ts";
@@ -37,7 +41,11 @@ export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => Ai
     name,
     wire: AI_SDK_WIRE,
     outputBound: (request) => aiSdkOutputBound(request, options),
-    stream: (request, inferOptions = {}) => streamAiSdk(model, name, request, inferOptions, options),
+    unfitTools: (tools) => fitTools(tools, AI_SDK_RULES).unfit,
+    stream(given, inferOptions = {}) {
+      const { request, restore } = fitToWire(given, AI_SDK_RULES, AI_SDK_WIRE);
+      return restore(streamAiSdk(model, name, request, inferOptions, options));
+    },
   };
 }
 
@@ -139,7 +147,11 @@ function callOptions(
   const tools = request.tools ?? [];
   const providerOptions = { ...options.providerOptions, ...fieldsOf(extraOptions) };
   return {
-    prompt: encodeAiSdkPrompt(request.system, request.messages, { wire: AI_SDK_WIRE, provider, model: owner, version }),
+    prompt: encodeAiSdkPrompt(
+      request.system,
+      request.messages.map((message) => fitMessage(message, AI_SDK_RULES)),
+      { wire: AI_SDK_WIRE, provider, model: owner, version },
+    ),
     abortSignal,
     includeRawChunks: false,
     ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),

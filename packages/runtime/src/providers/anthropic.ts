@@ -1,6 +1,9 @@
 import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
 import { AnthropicDecoder } from "./anthropic/anthropic-decoder.ts";
 import { AnthropicRequestEncoder } from "./anthropic/anthropic-request.ts";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { ANTHROPIC_RULES } from "./fitting/rules/anthropic.ts";
 import { InferStream } from "./infer-stream.ts";
 import { modelInfo, readModelPage } from "./model-list.ts";
 import { ANTHROPIC_OUTPUT, outputBoundOf } from "./output-bound.ts";
@@ -55,9 +58,10 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
   return {
     name,
     wire: ANTHROPIC_WIRE,
-    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+    stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const { request, restore } = fitToWire(given, ANTHROPIC_RULES, ANTHROPIC_WIRE);
       const model = request.model || defaultModel;
-      return new InferStream({
+      const events = new InferStream({
         keys: client.keys,
         context: { wire: ANTHROPIC_WIRE, provider: name, model },
         send: () => {
@@ -74,7 +78,9 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
         decoder: (queue, context) => new AnthropicDecoder(queue, context),
         rateLimitHeaders: "anthropic-ratelimit",
       });
+      return restore(events);
     },
+    unfitTools: (tools) => fitTools(tools, ANTHROPIC_RULES).unfit,
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, ANTHROPIC_OUTPUT),
     listModels: ({ signal } = {}) =>
       client.keys.guard(async () => {

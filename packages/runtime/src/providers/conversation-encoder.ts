@@ -44,16 +44,23 @@ export class ConversationEncoder {
   readonly #encode: EncodeGroup;
   readonly #tailGroups: number;
   readonly #callId: (call: ToolCallPart) => string;
+  readonly #fit: (message: Message) => Message;
   readonly #conversations = new WeakMap<object, Conversation>();
 
   /**
    * `tailGroups`: how many groups at the end are left open, because more may come to them or marks move over them. `callId`: what
-   * requests call a call; each gets an id of its own.
+   * requests call a call; each gets an id of its own. `fit`: makes a message fit the wire, whatever wrote it.
    */
-  constructor(encode: EncodeGroup, tailGroups: number, callId: (call: ToolCallPart) => string = (call) => call.id) {
+  constructor(
+    encode: EncodeGroup,
+    tailGroups: number,
+    callId: (call: ToolCallPart) => string = (call) => call.id,
+    fit: (message: Message) => Message = (message) => message,
+  ) {
     this.#encode = encode;
     this.#tailGroups = tailGroups;
     this.#callId = callId;
+    this.#fit = fit;
   }
 
   encode(messages: readonly Message[], model: string, conversation?: object): EncodedMessages {
@@ -75,7 +82,7 @@ export class ConversationEncoder {
     };
     for (let at = 0; at < closed; at += 1) {
       const original = groups[at] as MessageGroup;
-      const group = kept.calls.next(original);
+      const group = kept.calls.next(this.#fitted(original));
       append(kept, this.#encode(group, kept.last, model));
       kept.messages.push(...original);
       kept.last = group;
@@ -85,12 +92,23 @@ export class ConversationEncoder {
     let before = kept.last;
     let calls: DistinctCalls | undefined;
     for (let at = closed; at < groups.length; at += 1) {
-      let group = groups[at] as MessageGroup;
+      let group = this.#fitted(groups[at] as MessageGroup);
       if (calls !== undefined || !kept.calls.passes(group)) group = (calls ??= new DistinctCalls(this.#callId, kept.calls)).next(group);
       tail.push({ group, before, json: this.#encode(group, before, model) });
       before = group;
     }
     return { prefix: kept.length === 0 ? NO_BYTES : kept.bytes.subarray(0, kept.length), tail };
+  }
+
+  /** The group itself if all of it fits. */
+  #fitted(group: MessageGroup): MessageGroup {
+    let fitted: Message[] | undefined;
+    for (let at = 0; at < group.length; at += 1) {
+      const message = group[at] as Message;
+      const fit = this.#fit(message);
+      if (fit !== message) (fitted ??= [...group])[at] = fit;
+    }
+    return fitted ?? group;
   }
 
   /** What is kept of the conversation, when this request goes on from it. */

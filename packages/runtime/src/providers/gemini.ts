@@ -2,6 +2,9 @@ import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from
 import { bareModelName, createGeminiClient } from "./gemini/gemini-client.ts";
 import { GeminiDecoder } from "./gemini/gemini-decoder.ts";
 import { GeminiRequestEncoder } from "./gemini/gemini-request.ts";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { GEMINI_RULES } from "./fitting/rules/gemini.ts";
 import { InferStream } from "./infer-stream.ts";
 import { positive, readListing } from "./model-list.ts";
 import { GEMINI_OUTPUT, outputBoundOf } from "./output-bound.ts";
@@ -33,8 +36,8 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
     wire: GEMINI_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
       const model = bareModelName(given.model || defaultModel);
-      const request = given.model === model ? given : { ...given, model };
-      return new InferStream({
+      const { request, restore } = fitToWire(given.model === model ? given : { ...given, model }, GEMINI_RULES, GEMINI_WIRE);
+      const events = new InferStream({
         keys: client.keys,
         context: { wire: GEMINI_WIRE, provider: name, model },
         send: () => {
@@ -51,7 +54,9 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
         },
         decoder: (queue, context) => new GeminiDecoder(queue, context),
       });
+      return restore(events);
     },
+    unfitTools: (tools) => fitTools(tools, GEMINI_RULES).unfit,
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, GEMINI_OUTPUT),
     listModels: ({ signal } = {}) =>
       client.keys.guard(async () => {

@@ -13,7 +13,7 @@ import { callsOf, isAssistantGroup, type MessageGroup } from "./history/message-
 import { modelFamily } from "./history/model-family.ts";
 
 export { groupMessages, isAssistantGroup, type MessageGroup } from "./history/message-group.ts";
-export { wireCallId } from "./history/wire-call-id.ts";
+export { isOwnCallId, wireCallId } from "./history/wire-call-id.ts";
 
 /** Whether data belongs to this wire, and where it names a model, to this model under any of its names. */
 export function belongsTo(data: ProviderData | undefined, wire: string, model: string): data is ProviderData {

@@ -31,6 +31,11 @@ export async function infer(provider: Provider, request: InferRequest, options: 
   const { prices, facts, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, maxAnswerCalls = DEFAULT_MAX_ANSWER_CALLS, ...inferOptions } = options;
   const asked = { provider: provider.name, model: request.model };
   const fitting = fitRequest(request, modelFacts(`${provider.name}/${request.model}`, facts), asked);
+  const [unfit] = (request.tools && provider.unfitTools?.(request.tools)) ?? [];
+  if (unfit !== undefined) {
+    const message = `the tool "${unfit.tool}" can't be offered to ${provider.name}: ${unfit.problem}; change its schema, or leave it out`;
+    throw new ModelError({ kind: "invalid-request", message, ...asked });
+  }
   const fold = foldInferEvents({ maxAnswerBytes, maxAnswerCalls });
   for await (const event of provider.stream(fitting, inferOptions)) {
     fold.push(event);

@@ -1,4 +1,5 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { unfitTools } from "./fitting/unfit-tools.ts";
 import { outputBoundOf, OUTPUT_OF_WIRE } from "./output-bound.ts";
 
 /** A provider whose code is loaded with its first request. */
@@ -17,6 +18,7 @@ export function lazyProvider(name: string, wire: string, load: () => Promise<Pro
       const members = OUTPUT_OF_WIRE[wire];
       return members === undefined ? (request.maxTokens ?? null) : outputBoundOf(request, request.model, members);
     },
+    unfitTools: (tools) => loaded?.unfitTools?.(tools) ?? unfitTools(tools, wire),
     listModels: async (options) => (await (await get()).listModels?.(options)) ?? [],
   };
 }

@@ -274,9 +274,12 @@ describe("requests to Ollama", () => {
       stream: true,
       options: { num_ctx: 32_768, num_predict: 9, temperature: 0.5, top_p: 0.9, stop: ["X"], seed: 1 },
       think: true,
-      format: { type: "object" },
+      format: { type: "object", properties: {} },
       keep_alive: -1,
-      tools: tools.map(({ name }) => ({ type: "function", function: { name, description: "d", parameters: { type: "object" } } })),
+      tools: tools.map(({ name }) => ({
+        type: "function",
+        function: { name, description: "d", parameters: { type: "object", properties: {} } },
+      })),
       messages: [
         { role: "system", content: "be brief" },
         { role: "user", content: "hi" },

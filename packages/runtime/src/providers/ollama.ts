@@ -1,4 +1,7 @@
 import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { OLLAMA_RULES } from "./fitting/rules/ollama.ts";
 import { InferStream } from "./infer-stream.ts";
 import { readListing } from "./model-list.ts";
 import { createOllamaClient } from "./ollama/ollama-client.ts";
@@ -42,9 +45,10 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
   return {
     name,
     wire: OLLAMA_WIRE,
-    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+    stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const { request, restore } = fitToWire(given, OLLAMA_RULES, OLLAMA_WIRE);
       const model = request.model || defaultModel;
-      return new InferStream({
+      const events = new InferStream({
         keys: client.keys,
         context: { wire: OLLAMA_WIRE, provider: name, model },
         send: () => {
@@ -60,7 +64,9 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
         },
         decoder: (queue, context) => new OllamaDecoder(queue, context),
       });
+      return restore(events);
     },
+    unfitTools: (tools) => fitTools(tools, OLLAMA_RULES).unfit,
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, OLLAMA_OUTPUT),
     listModels: ({ signal } = {}) =>
       client.keys.guard(async () => {

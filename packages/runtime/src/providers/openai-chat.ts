@@ -1,4 +1,7 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { OPENAI_RULES } from "./fitting/rules/openai.ts";
 import { InferStream } from "./infer-stream.ts";
 import { readModelPage } from "./model-list.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
@@ -38,16 +41,18 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
     provider: name,
     defaultModel,
     maxTokensField: options.maxTokensField ?? "max_completion_tokens",
+    rules: OPENAI_RULES,
   });
 
   return {
     name,
     wire: OPENAI_CHAT_WIRE,
-    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+    stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const { request, restore } = fitToWire(given, OPENAI_RULES, OPENAI_CHAT_WIRE);
       const model = request.model || defaultModel;
       const audioFormat = request.extra === undefined ? "" : stringOf(fieldsOf(request.extra["audio"])?.["format"]);
       const context: DecoderContext = { wire: OPENAI_CHAT_WIRE, provider: name, model };
-      return new InferStream({
+      const events = new InferStream({
         keys: client.keys,
         context,
         send: () => {
@@ -64,7 +69,9 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
         decoder: (queue, known) => new ChatDecoder(queue, known, { tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
         rateLimitHeaders: "x-ratelimit",
       });
+      return restore(events);
     },
+    unfitTools: (tools) => fitTools(tools, OPENAI_RULES).unfit,
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, CHAT_OUTPUT),
     listModels: ({ signal } = {}) =>
       client.keys.guard(async () => {

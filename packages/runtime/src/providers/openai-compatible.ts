@@ -1,4 +1,7 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { compatibleRules } from "./fitting/rules/compatible.ts";
 import { InferStream } from "./infer-stream.ts";
 import { readModelPage } from "./model-list.ts";
 import { ChatDecoder } from "./openai-chat/chat-decoder.ts";
@@ -7,7 +10,7 @@ import { compatibleClient } from "./openai-compatible/compatible-client.ts";
 import { CHAT_WIRE, dialectOf, messageQuirks } from "./openai-compatible/compatible-dialect.ts";
 import { compatibleModelInfo } from "./openai-compatible/compatible-model-info.ts";
 import type { VendorQuirks } from "./openai-compatible/vendor-quirks.ts";
-import { quirksOf } from "./openai-compatible/vendors.ts";
+import { quirksOf, vendorName } from "./openai-compatible/vendors.ts";
 import { COMPATIBLE_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
@@ -40,11 +43,13 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   const client = compatibleClient({ options, vendor: options.vendor, quirks, name });
   const defaultModel = options.defaultModel ?? "";
   const maxTokensField = quirks.maxTokensField ?? "max_tokens";
+  const rules = compatibleRules(vendorName(options.vendor));
   const encoder = new ChatRequestEncoder({
     wire: CHAT_WIRE,
     provider: name,
     defaultModel,
     maxTokensField,
+    rules,
     dialect: dialectOf(quirks),
     ...messageQuirks(quirks),
   });
@@ -52,10 +57,11 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   return {
     name,
     wire: CHAT_WIRE,
-    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+    stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const { request, restore } = fitToWire(given, rules, CHAT_WIRE);
       const model = request.model || defaultModel;
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
-      return new InferStream({
+      const events = new InferStream({
         keys: client().keys,
         context: { wire: CHAT_WIRE, provider: name, model },
         send: () => {
@@ -73,7 +79,9 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
           new ChatDecoder(queue, context, { keepsReasoning: true, tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
         rateLimitHeaders: "x-ratelimit",
       });
+      return restore(events);
     },
+    unfitTools: (tools) => fitTools(tools, rules).unfit,
     outputBound: (request) =>
       quirks.refuses?.includes(maxTokensField) === true ? null : outputBoundOf(request, request.model || defaultModel, COMPATIBLE_OUTPUT),
     listModels: ({ signal } = {}) =>

@@ -1,4 +1,7 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { fitToWire } from "./fitting/fit-to-wire.ts";
+import { fitTools } from "./fitting/fit-tools.ts";
+import { OPENAI_RULES } from "./fitting/rules/openai.ts";
 import { InferStream } from "./infer-stream.ts";
 import { readModelPage } from "./model-list.ts";
 import { openAiModelInfo } from "./openai-model-info.ts";
@@ -32,9 +35,10 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
   return {
     name,
     wire: OPENAI_RESPONSES_WIRE,
-    stream(request: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+    stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
+      const { request, restore } = fitToWire(given, OPENAI_RULES, OPENAI_RESPONSES_WIRE);
       const model = request.model || defaultModel;
-      return new InferStream({
+      const events = new InferStream({
         keys: client.keys,
         context: { wire: OPENAI_RESPONSES_WIRE, provider: name, model },
         send: () => {
@@ -51,7 +55,9 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
         decoder: (queue, context) => new ResponsesDecoder(queue, context),
         rateLimitHeaders: "x-ratelimit",
       });
+      return restore(events);
     },
+    unfitTools: (tools) => fitTools(tools, OPENAI_RULES).unfit,
     outputBound: (request) => outputBoundOf(request, request.model || defaultModel, RESPONSES_OUTPUT),
     listModels: ({ signal } = {}) =>
       client.keys.guard(async () => {

@@ -177,5 +177,6 @@ function providerOf(provider: Provider, model: string | undefined): Provider {
     name: `${provider.name.split("/", 1)[0]}/${model}`,
     wire: provider.wire,
     stream: (request, options) => provider.stream(request, options),
+    ...(provider.unfitTools !== undefined && { unfitTools: (tools) => provider.unfitTools?.(tools) ?? [] }),
   };
 }

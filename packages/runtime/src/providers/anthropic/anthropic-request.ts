@@ -1,5 +1,7 @@
 import type { InferOptions, InferRequest, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder, type EncodedMessages } from "../conversation-encoder.ts";
+import { fitMessage } from "../fitting/fit-message.ts";
+import { ANTHROPIC_RULES } from "../fitting/rules/anthropic.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import type { Exactly } from "../wire-type.ts";
@@ -37,6 +39,7 @@ export class AnthropicRequestEncoder {
       (group, before, model) => encodeAnthropicGroup(group, before, model, options),
       4,
       (call) => wireCallId(call, options.wire),
+      (message) => fitMessage(message, ANTHROPIC_RULES),
     );
   }
 

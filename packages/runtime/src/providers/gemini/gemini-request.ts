@@ -1,5 +1,7 @@
 import type { InferOptions, InferRequest, JsonValue, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
+import { fitMessage } from "../fitting/fit-message.ts";
+import { GEMINI_RULES } from "../fitting/rules/gemini.ts";
 import { isAssistantGroup, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import type { Exactly } from "../wire-type.ts";
@@ -30,6 +32,7 @@ export class GeminiRequestEncoder {
       (group, before, model) => encodeGeminiGroup(group, before, model, options),
       1,
       (call) => wireCallId(call, options.wire),
+      (message) => fitMessage(message, GEMINI_RULES),
     );
   }
 

@@ -25,6 +25,8 @@ const NO_LIST: readonly JsonObject[] = [{ type: "STRING" }, { type: "NUMBER" }, 
 const ANY_LIST: JsonObject = { type: "ARRAY", items: { anyOf: NO_LIST, nullable: true } };
 const ANYTHING: JsonObject = { anyOf: [...NO_LIST, ANY_LIST], nullable: true };
 const MAX_DEPTH = 24;
+/** The most subschemas: choices within choices multiply. */
+const MAX_NODES = 4000;
 
 export interface LowerOptions {
   /** Ask for members in the order in which the schema lists them. */
@@ -37,6 +39,7 @@ interface Scope {
   /** The references that are being followed. */
   readonly within: readonly string[];
   readonly depth: number;
+  readonly nodes: { made: number };
 }
 
 /**
@@ -45,12 +48,13 @@ interface Scope {
  * are objects, and a structure that contains itself ends in an object that is described by words.
  */
 export function lowerGeminiSchema(schema: JsonObject, { ordered = false }: LowerOptions = {}): JsonObject {
-  return lower(schema, { root: schema, ordered, within: [], depth: 0 });
+  return lower(schema, { root: schema, ordered, within: [], depth: 0, nodes: { made: 0 } });
 }
 
 function lower(value: JsonValue | undefined, scope: Scope): JsonObject {
   const given = schemaOf(value);
-  if (given === undefined || scope.depth > MAX_DEPTH) return ANYTHING;
+  scope.nodes.made += 1;
+  if (given === undefined || scope.depth > MAX_DEPTH || scope.nodes.made > MAX_NODES) return ANYTHING;
   const reference = given["$ref"];
   if (typeof reference === "string") return lowerReference(given, reference, scope);
   const { schema, parts } = joined(given, scope);

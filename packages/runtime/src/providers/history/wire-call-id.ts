@@ -9,6 +9,8 @@ interface CallIdRule {
 }
 
 const PLAIN = /^[a-zA-Z0-9_-]+$/;
+/** The least that every vendor takes back of its own ids: a model behind a gateway may write anything. */
+const PRINTABLE = /^[\u0021-\u007E]+$/;
 const RULES: { readonly [wire: string]: CallIdRule } = {
   "anthropic-messages": { maxLength: 64, strict: true },
   "openai-chat": { maxLength: 40, strict: false },
@@ -25,11 +27,17 @@ export function wireCallId(call: ToolCallPart, wire: string): string {
   const vendors = typeof own === "string" && own !== "";
   const id = vendors ? own : call.id;
   const rule = Object.hasOwn(RULES, wire) ? (RULES[wire] as CallIdRule) : ANY_WIRE;
-  if (id.length > 0 && id.length <= rule.maxLength && ((vendors && !rule.strict) || PLAIN.test(id))) return id;
-  return shapedCallId(id);
+  const pattern = vendors && !rule.strict ? PRINTABLE : PLAIN;
+  return id.length <= rule.maxLength && pattern.test(id) ? id : shapedCallId(id);
+}
+
+/** True if a vendor takes the id back as its own. */
+export function isOwnCallId(id: string): boolean {
+  return PRINTABLE.test(id);
 }
 
 /** A name for an id that a vendor would refuse: 26 letters, digits and `_`, which every one takes. */
 export function shapedCallId(id: string): string {
-  return `c_${shortHash(id, 24)}`;
+  // Half a character of UTF-16 has no UTF-8: two ids with one would have the same hash.
+  return `c_${shortHash(id.isWellFormed() ? id : JSON.stringify(id), 24)}`;
 }

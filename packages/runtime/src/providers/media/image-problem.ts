@@ -1,5 +1,6 @@
 import type { ImagePart } from "@keelson/protocol";
 import { withBytes } from "../history.ts";
+import { fitMedia } from "./fit-media.ts";
 import { readImage } from "./read-image.ts";
 
 /** What a vendor takes of an image. What is absent is not limited, as far as his pages say. */
@@ -36,7 +37,7 @@ const LIMITS: { readonly [wire: string]: ImageLimits } = {
  * tell. One that is named by its address or digest has no bytes here.
  */
 export function imageProblem(part: ImagePart, wire: string): string | undefined {
-  const { data, mediaType } = withBytes(part);
+  const { data, mediaType } = withBytes(fitMedia(part));
   if (data === undefined) return undefined;
   const limits = Object.hasOwn(LIMITS, wire) ? LIMITS[wire] : undefined;
   if (limits !== undefined && !limits.mediaTypes.includes(mediaType))
@@ -45,7 +46,6 @@ export function imageProblem(part: ImagePart, wire: string): string | undefined 
     const facts = readImage(data);
     if (facts === undefined)
       return `its bytes are no ${mediaType.slice("image/".length).toUpperCase()} image: it is damaged, cut off, or something else`;
-    if (facts.mediaType !== mediaType) return `it is called ${mediaType}, and its bytes are ${facts.mediaType}: call it that`;
     const side = limits?.maxPixelsASide;
     if (side !== undefined && Math.max(facts.width ?? 0, facts.height ?? 0) > side)
       return `it has ${facts.width} × ${facts.height} pixels, and ${limits?.vendor} takes at most ${side} a side: scale it down`;

@@ -89,7 +89,9 @@ describe("an image", () => {
     expect(shown(png(8001, 100))).toMatch(/8001 × 100 pixels, and Anthropic takes at most 8000 a side: scale it down/);
     expect(shown(png(8001, 100), "image/png", "openai-responses")).toBeUndefined();
     expect(shown(Buffer.concat([png(10, 10), Buffer.alloc(6 * 1024 * 1024)]))).toMatch(/Anthropic takes at most 5242880: scale it down/);
-    expect(shown(jpeg(10, 10))).toMatch(/called image\/png, and its bytes are image\/jpeg/);
+    // The type of its bytes wins over the one that was declared.
+    expect(shown(jpeg(10, 10))).toBeUndefined();
+    expect(shown(gif(10, 10), "image/png", "gemini")).toMatch(/Gemini takes no image\/gif/);
     expect(shown(Buffer.from("<html>"))).toMatch(/bytes are no PNG image/);
     expect(shown(Buffer.from("x"), "image/tiff")).toMatch(/Anthropic takes no image\/tiff, only image\/png/);
     expect(shown(gif(10, 10), "image/gif", "gemini")).toMatch(/Gemini takes no image\/gif/);

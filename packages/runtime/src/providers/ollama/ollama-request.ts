@@ -1,5 +1,7 @@
 import type { InferOptions, InferRequest, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
+import { fitMessage } from "../fitting/fit-message.ts";
+import { OLLAMA_RULES } from "../fitting/rules/ollama.ts";
 import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
 import { thinkingEffort } from "../thinking-effort.ts";
@@ -24,6 +26,7 @@ export class OllamaRequestEncoder {
       (group, before, model) => encodeOllamaGroup(group, before, model, options),
       1,
       (call) => wireCallId(call, options.wire),
+      (message) => fitMessage(message, OLLAMA_RULES),
     );
   }
 

@@ -1,5 +1,8 @@
 import type { InferOptions, InferRequest, JsonObject, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
+import { fitMessage } from "../fitting/fit-message.ts";
+import { OPENAI_RULES } from "../fitting/rules/openai.ts";
+import type { WireRules } from "../fitting/wire-rules.ts";
 import { isAssistantGroup, NOTHING_SAID, wireCallId } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
@@ -20,6 +23,8 @@ export interface ChatRequestOptions extends Omit<ChatMessageOptions, "callId"> {
   /** Default: a call has its id on this wire. */
   readonly callId?: ChatMessageOptions["callId"];
   readonly dialect?: ChatDialect;
+  /** The names and schemas that the server accepts. Default: those that OpenAI accepts. */
+  readonly rules?: WireRules;
   readonly defaultModel: string;
   /** What the server calls the limit of the response. OpenAI's reasoning models take the first only, older servers the second only. */
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
@@ -34,7 +39,12 @@ export class ChatRequestEncoder {
     const callId = options.callId ?? ((call) => wireCallId(call, options.wire));
     const settled = { ...options, callId };
     this.#options = settled;
-    this.#messages = new ConversationEncoder((group, before, model) => encodeChatGroup(group, before, model, settled), 1, callId);
+    this.#messages = new ConversationEncoder(
+      (group, before, model) => encodeChatGroup(group, before, model, settled),
+      1,
+      callId,
+      (message) => fitMessage(message, options.rules ?? OPENAI_RULES),
+    );
   }
 
   /** The body, in parts that follow each other. */

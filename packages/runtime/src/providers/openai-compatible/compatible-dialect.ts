@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { InferRequest, JsonObject, JsonValue, ToolCallPart } from "@keelson/protocol";
-import { wireCallId } from "../history.ts";
+import { isOwnCallId, wireCallId } from "../history.ts";
 import type { ChatMessageOptions } from "../openai-chat/chat-message.ts";
 import type { ChatDialect } from "../openai-chat/chat-request.ts";
 import { mergeExtra } from "../request-body.ts";
@@ -83,7 +83,7 @@ const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /** The vendor's own id goes back as it is, unless another vendor of this wire gave it and this one refuses such ids. */
 function fittingCallId(call: ToolCallPart, form: VendorQuirks["callIds"]): string {
   const own = call.providerData?.wire === CHAT_WIRE ? stringOf(call.providerData["id"]) : "";
-  const id = own === "" ? wireCallId(call, CHAT_WIRE) : own;
+  const id = isOwnCallId(own) ? own : wireCallId(call, CHAT_WIRE);
   if (form === undefined) return id;
   if ("maxLength" in form) return id.length <= form.maxLength ? id : standIn(id, form.maxLength);
   return id.length === form.length && /^[0-9A-Za-z]+$/.test(id) ? id : standIn(id, form.length);

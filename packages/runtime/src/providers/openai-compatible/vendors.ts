@@ -195,8 +195,13 @@ export const KNOWN_VENDORS: readonly string[] = Object.keys(VENDORS);
 
 /** What is known of a vendor; nothing of one that nobody described, who is taken for an ordinary server. */
 export function quirksOf(vendor: string): VendorQuirks {
+  return ownMember(VENDORS, vendorName(vendor)) ?? {};
+}
+
+/** The name under which the tables know a vendor that was given by one of its names. */
+export function vendorName(vendor: string): string {
   const name = vendor.trim().toLowerCase();
-  return ownMember(VENDORS, ownMember(ALIASES, name) ?? name) ?? {};
+  return ownMember(ALIASES, name) ?? name;
 }
 
 function ownMember<T>(record: { readonly [name: string]: T }, name: string): T | undefined {

@@ -1,5 +1,7 @@
 import type { InferOptions, InferRequest, JsonObject, JsonValue, ToolSchema } from "@keelson/protocol";
 import { ConversationEncoder } from "../conversation-encoder.ts";
+import { fitMessage } from "../fitting/fit-message.ts";
+import { OPENAI_RULES } from "../fitting/rules/openai.ts";
 import { isAssistantGroup, NOTHING_SAID } from "../history.ts";
 import { reasoningEffort } from "../reasoning-effort.ts";
 import { jsonMembers, mergeExtra, toolsJson } from "../request-body.ts";
@@ -31,6 +33,7 @@ export class ResponsesRequestEncoder {
       (group, before, model) => encodeResponsesGroup(group, before, model, options),
       1,
       (call) => responsesCallId(call, options),
+      (message) => fitMessage(message, OPENAI_RULES),
     );
   }
 
