@@ -175,6 +175,8 @@ export interface Tool<In = unknown> {
    * the call runs without a question. The answer of the function is recorded. A function that throws, or returns no boolean, counts as `true`.
    */
   readonly needsApproval?: true | ApprovalTest<In>["needsApproval"];
+  /** The server that it comes from, in a few words for messages, as in `the MCP server "notes"`. Absent: the program itself. */
+  readonly origin?: string;
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
   execute(input: In, call: ToolCall): Promise<ToolOutput> | ToolOutput;
   /** After a crash in a `write`: find out whether it happened. */

@@ -20,6 +20,7 @@ import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
 import { callIdAt } from "../turn/call-id.ts";
 import { cutResponse } from "../turn/cut-response.ts";
+import { withoutUnfitTools } from "./leave-out-tools.ts";
 import { messagesWithBlobs } from "./inline-blobs.ts";
 import type { RecordData } from "../../session/record-data.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
@@ -165,7 +166,9 @@ function fitted(loop: Loop, request: InferRequest, model: Model): { readonly req
   if (problem !== undefined)
     return { failure: { kind: "invalid-request", message: problem, provider: model.provider.name, model: model.id } };
   try {
-    return { request: fitRequest(request, model.facts, { provider: model.provider.name, model: model.id }) };
+    return {
+      request: fitRequest(withoutUnfitTools(loop, model, request), model.facts, { provider: model.provider.name, model: model.id }),
+    };
   } catch (error) {
     if (!ModelError.is(error)) throw error;
     return { failure: error.failure };

@@ -7,6 +7,7 @@ import { responseFrom, type ModelResponse } from "../turn/model-response.ts";
 import { askOnModelError } from "./ask-on-model-error.ts";
 import { backOff } from "./back-off.ts";
 import { attemptInference, type FailedAttempt, showResponse } from "./attempt-inference.ts";
+import { leaveOutTool } from "./leave-out-tools.ts";
 import { leaveOutPart } from "./leave-out-part.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { isTooLong } from "./compaction/is-too-long.ts";
@@ -25,6 +26,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
   let retries = 0;
   let room: RoomLevel | undefined;
   let leftOut = 0;
+  let toolsLeftOut = 0;
   let lost = false;
   for (let modelCall = from; ; modelCall++) {
     const key = `${turn}/infer/${modelCall}`;
@@ -66,6 +68,11 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
     lost = attempt.lost === true && !lost;
     if (lost) {
       recordRetry(loop, key, { attempt: 0, reason: "lost-connection", delayMs: 0, failure });
+      continue;
+    }
+    if (leaveOutTool(loop, failure, toolsLeftOut)) {
+      toolsLeftOut++;
+      recordRetry(loop, key, { attempt: 0, reason: "refused-part", delayMs: 0, failure });
       continue;
     }
     if (leaveOutPart(loop, key, failure, leftOut)) {

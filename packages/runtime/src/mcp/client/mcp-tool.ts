@@ -21,7 +21,7 @@ export function mcpTool(server: ManagedServer, descriptor: McpToolDescriptor, na
   const { description, inputSchema, outputSchema, annotations } = descriptor;
   const effect = effectOf(server, descriptor);
   const needsApproval = approvalOf(server, descriptor);
-  return defineTool({
+  const tool = defineTool({
     name,
     description,
     input: inputSchema as { readonly type?: string },
@@ -43,6 +43,7 @@ export function mcpTool(server: ManagedServer, descriptor: McpToolDescriptor, na
       return afterMs === undefined ? make(call) : background.during(call, { name, server: server.name, afterMs }, make);
     },
   });
+  return { ...tool, origin: `the MCP server "${server.name}"` };
 }
 
 /** What a server says of its tools counts against them; in their favour only where a person vouches for it. */
