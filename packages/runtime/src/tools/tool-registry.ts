@@ -1,4 +1,5 @@
 import { type Tool, ToolError, type ToolFailure, type ToolSchema } from "@keelson/protocol";
+import { undisguiseName, undisguiseSentName } from "./undisguise-name.ts";
 import { nearestName } from "../json/nearest-name.ts";
 
 export type FoundTool =
@@ -11,7 +12,7 @@ export interface ToolSet extends Iterable<Tool> {
   readonly size: number;
   /** By its exact name. */
   get(name: string): Tool | undefined;
-  /** By what a model wrote: the exact name, else an alias, else either in another case if that means one tool only. */
+  /** By what a model wrote: the exact name, else an alias, else either in another case or in a known disguise if that means one tool only. */
   find(name: string): FoundTool;
   /** What models are told, in ascending order of names. The same list until a tool changes, so that requests may be cached by it. */
   schemas(): readonly ToolSchema[];
@@ -72,7 +73,7 @@ function createToolSet(tools: ReadonlyMap<string, Tool>): ToolSet {
     size: sorted.length,
     get: (name) => byName.get(name),
     find(name) {
-      const tool = byName.get(name) ?? byAlias.get(name) ?? findInAnyCase(sorted, name);
+      const tool = byName.get(name) ?? byAlias.get(name) ?? findInAnyCase(sorted, name) ?? findInDisguise(sorted, name);
       return tool === undefined ? notFound(name, [...byName.keys()], byAlias) : { ok: true, tool };
     },
     schemas: () =>
@@ -87,11 +88,30 @@ function findInAnyCase(tools: readonly Tool[], name: string): Tool | undefined {
   return matching.length === 1 ? matching[0] : undefined;
 }
 
+/** Behind everything that a name says plainly. */
+function findInDisguise(tools: readonly Tool[], name: string): Tool | undefined {
+  const plain = undisguiseName(name, (bare) => findPlain(tools, bare) !== undefined);
+  if (plain !== undefined) return findPlain(tools, plain);
+  const sent = undisguiseSentName(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  return sent === undefined ? undefined : tools.find((tool) => tool.name === sent);
+}
+
+function findPlain(tools: readonly Tool[], name: string): Tool | undefined {
+  return tools.find((tool) => tool.name === name || tool.aliases.includes(name)) ?? findInAnyCase(tools, name);
+}
+
+/** A wrapper of several calls that some models were trained on. */
+const PARALLEL = /^(?:functions\.)?multi_tool_use[._]parallel/;
+
 function notFound(name: string, available: readonly string[], aliases: ReadonlyMap<string, Tool>): FoundTool {
   const near = nearestName(name, [...available, ...aliases.keys()]);
   const suggestion = near === undefined ? undefined : (aliases.get(near)?.name ?? near);
   const hint = suggestion === undefined ? "" : ` Did you mean "${suggestion}"?`;
-  const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}.${hint} Available tools: ${listNames(available)}.`;
+  const parallel = PARALLEL.test(name) ? " Make each call by itself: calls go beside each other in one response." : "";
+  const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}.${parallel}${hint} Available tools: ${listNames(available)}.`;
   return {
     ok: false,
     failure: { kind: "not-found", tool: name.slice(0, 100), available, message },

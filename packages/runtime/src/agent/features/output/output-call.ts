@@ -1,5 +1,6 @@
 import type { ToolCallPart } from "@keelson/protocol";
 import type { OutputForm } from "../../definition/output/output-form.ts";
+import { undisguiseName } from "../../../tools/undisguise-name.ts";
 
 /** What the model is told of a response that came with other calls. */
 export const OUTPUT_TOO_EARLY =
@@ -7,7 +8,12 @@ export const OUTPUT_TOO_EARLY =
 
 /** Whether a call gives the output. Models write names in another case now and then. */
 export function isOutputCall({ tool }: OutputForm, { name }: Pick<ToolCallPart, "name">): boolean {
-  return tool !== undefined && (name === tool.name || name.toLowerCase() === tool.name.toLowerCase());
+  return (
+    tool !== undefined &&
+    (name === tool.name ||
+      name.toLowerCase() === tool.name.toLowerCase() ||
+      undisguiseName(name, (bare) => bare === tool.name) !== undefined)
+  );
 }
 
 /** Whether a response asks for nothing but to take its output. */
