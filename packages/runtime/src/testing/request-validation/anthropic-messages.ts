@@ -1,3 +1,5 @@
+import { checkImage } from "./check-image.ts";
+import { checkToolSchema, type SchemaConditions } from "./tool-schema.ts";
 import { type Fields, isBlank, RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(
@@ -8,6 +10,9 @@ const TOP_LEVEL: ReadonlySet<string> = new Set(
 );
 const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+/** "input_schema does not support oneOf, allOf, or anyOf at the top level", "Property keys should match pattern …". */
+const SCHEMA: SchemaConditions = { notAtTop: ["oneOf", "allOf", "anyOf"], keys: /^[a-zA-Z0-9_.-]{1,64}$/ };
+const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 const MAX_CACHE_MARKS = 4;
 const SERVER_RESULT = /_tool_result$/;
 
@@ -63,8 +68,7 @@ function checkTools(check: RequestCheck, tools: unknown): ReadonlySet<string> | 
     const name = check.matching(tool["name"], `${path}.name`, TOOL_NAME);
     if (name !== undefined) names.push(name);
     if (type === "custom") {
-      check.schema(tool["input_schema"], `${path}.input_schema`);
-      if ((tool["input_schema"] as Fields | undefined)?.["type"] === undefined) check.fail(`${path}.input_schema.type`, "is required");
+      checkToolSchema(check, tool["input_schema"], `${path}.input_schema`, SCHEMA);
     }
   }
   check.unique(names, "tools", "the name");
@@ -192,7 +196,7 @@ function checkBlock(check: RequestCheck, block: Fields, path: string, role: Turn
     case "image":
     case "document":
       only("user");
-      checkSource(check, block["source"], `${path}.source`);
+      checkSource(check, block["source"], `${path}.source`, type);
       return;
     case "container_upload":
       only("user");
@@ -218,17 +222,18 @@ function checkResult(check: RequestCheck, content: unknown, path: string): void 
     const type =
       block && check.oneOf(block["type"], `${path}[${at}].type`, ["text", "image", "document", "search_result", "tool_reference"]);
     if (type === "text") checkText(check, block?.["text"], `${path}[${at}].text`);
-    if (type === "image" || type === "document") checkSource(check, block?.["source"], `${path}[${at}].source`);
+    if (type === "image" || type === "document") checkSource(check, block?.["source"], `${path}[${at}].source`, type);
   }
 }
 
-function checkSource(check: RequestCheck, value: unknown, path: string): void {
+function checkSource(check: RequestCheck, value: unknown, path: string, of: "image" | "document"): void {
   const source = check.object(value, path);
   switch (source?.["type"]) {
     case "base64":
     case "text":
       check.filled(source["data"], `${path}.data`);
-      check.filled(source["media_type"], `${path}.media_type`);
+      if (of === "image") checkImage(check, source["media_type"], source["data"], `${path}.media_type`, IMAGES);
+      else check.oneOf(source["media_type"], `${path}.media_type`, ["application/pdf", "text/plain"]);
       return;
     case "url":
       check.matching(source["url"], `${path}.url`, /^https?:\/\//);

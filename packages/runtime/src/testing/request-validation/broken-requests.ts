@@ -226,6 +226,31 @@ export const BROKEN_REQUESTS: { readonly [wire in ValidatedWire]: readonly Broke
       for (const block of [...r.messages[0].content, ...r.messages[2].content]) block.cache_control = { type: "ephemeral" };
     }),
     broken("an empty system block", "system[0].text", (r) => (r.system[0].text = "")),
+    broken("half an emoji in a message", "messages[0].content[0].text", (r) => (r.messages[0].content[0].text = "\uD83D")),
+    broken(
+      "half an emoji in a key of arguments",
+      "messages[1].content[1].input",
+      (r) => (r.messages[1].content[1].input = { "\uDE00": 1 }),
+    ),
+    broken("a call of a name with a dot", "messages[1].content[1].name", (r) => (r.messages[1].content[1].name = "functions.weather")),
+    broken("alternatives at the top of a schema", "tools[0].input_schema.anyOf", (r) => {
+      r.tools[0].input_schema = { type: "object", anyOf: [schema] };
+    }),
+    broken("a property key with brackets", "tools[0].input_schema.properties.filter[status]", (r) => {
+      r.tools[0].input_schema = { type: "object", properties: { "filter[status]": { type: "string" } } };
+    }),
+    broken("a keyword of draft 4", "tools[0].input_schema.properties.n.exclusiveMinimum", (r) => {
+      r.tools[0].input_schema = { type: "object", properties: { n: { type: "number", minimum: 1, exclusiveMinimum: true } } };
+    }),
+    broken("a reference that leads nowhere", "tools[0].input_schema.properties.a.$ref", (r) => {
+      r.tools[0].input_schema = { type: "object", properties: { a: { $ref: "#/$defs/none" } } };
+    }),
+    broken("an image of a type that does not exist", "messages[0].content[1].source.media_type", (r) => {
+      r.messages[0].content[1].source.media_type = "image/jpg";
+    }),
+    broken("an image of another type than its bytes", "messages[0].content[1].source.media_type", (r) => {
+      r.messages[0].content[1].source = { type: "base64", media_type: "image/png", data: "/9j/4AAQSkZJRg==" };
+    }),
   ],
   "openai-chat": [
     broken("no model", "model", (r) => delete r.model),
@@ -275,6 +300,24 @@ export const BROKEN_REQUESTS: { readonly [wire in ValidatedWire]: readonly Broke
     broken("a schema of a name with blanks", "response_format.json_schema.name", (r) => {
       r.response_format = { type: "json_schema", json_schema: { name: "a b", schema } };
     }),
+    broken("half an emoji in arguments", "messages[2].tool_calls[0].function.arguments", (r) => {
+      r.messages[2].tool_calls[0].function.arguments = String.raw`{"city":"\ud83d"}`;
+    }),
+    broken("a call of a name with blanks", "messages[2].tool_calls[0].function.name", (r) => {
+      r.messages[2].tool_calls[0].function.name = "ls -la";
+    }),
+    broken("alternatives at the top of a schema", "tools[0].function.parameters.oneOf", (r) => {
+      r.tools[0].function.parameters = { ...schema, oneOf: [schema] };
+    }),
+    broken("a list without items", "tools[0].function.parameters.properties.a", (r) => {
+      r.tools[0].function.parameters = { type: "object", properties: { a: { type: "array" } } };
+    }),
+    broken("a pattern with lookaround", "tools[0].function.parameters.properties.a.pattern", (r) => {
+      r.tools[0].function.parameters = { type: "object", properties: { a: { type: "string", pattern: "^(?=x)" } } };
+    }),
+    broken("an image of a type that does not exist", "messages[1].content[1].image_url.url", (r) => {
+      r.messages[1].content[1].image_url.url = "data:image/jpg;base64,QQ==";
+    }),
   ],
   "openai-responses": [
     broken("no model", "model", (r) => delete r.model),
@@ -307,6 +350,12 @@ export const BROKEN_REQUESTS: { readonly [wire in ValidatedWire]: readonly Broke
     broken("a choice of a tool there isn't", "tool_choice", (r) => (r.tool_choice = { type: "function", name: "look" })),
     broken("a schema that is no object", "tools[0].parameters.type", (r) => (r.tools[0].parameters = { type: "string" })),
     broken("a format without a name", "text.format.name", (r) => (r.text = { format: { type: "json_schema", schema } })),
+    broken("half an emoji in the instructions", "instructions", (r) => (r.instructions = "\uD83D")),
+    broken("a call of a name with a dot", "input[2].name", (r) => (r.input[2].name = "functions.weather")),
+    broken("a schema without properties", "tools[0].parameters", (r) => (r.tools[0].parameters = { type: "object" })),
+    broken("an image of a type that does not exist", "input[0].content[1].image_url", (r) => {
+      r.input[0].content[1].image_url = "data:image/jpg;base64,QQ==";
+    }),
   ],
   "gemini": [
     broken("no contents", "contents", (r) => (r.contents = [])),
@@ -360,6 +409,27 @@ export const BROKEN_REQUESTS: { readonly [wire in ValidatedWire]: readonly Broke
       (r) => (r.toolConfig.functionCallingConfig.mode = "required"),
     ),
     broken("an empty system instruction", "systemInstruction.parts", (r) => (r.systemInstruction.parts = [])),
+    broken("half an emoji in a response", "contents[2].parts[0].functionResponse.response.output", (r) => {
+      r.contents[2].parts[0].functionResponse.response.output = "\uDE00";
+    }),
+    broken("a function that begins with a digit", "tools[0].functionDeclarations[0].name", (r) => {
+      r.tools[0].functionDeclarations[0].name = "1weather";
+    }),
+    broken("a list without items", "tools[0].functionDeclarations[0].parameters.properties.city.items", (r) => {
+      r.tools[0].functionDeclarations[0].parameters.properties.city = { type: "ARRAY" };
+    }),
+    broken("numbers to choose from", "tools[0].functionDeclarations[0].parameters.properties.city.enum", (r) => {
+      r.tools[0].functionDeclarations[0].parameters.properties.city = { type: "INTEGER", enum: [1] };
+    }),
+    broken("a schema without a type", "tools[0].functionDeclarations[0].parameters.properties.city.type", (r) => {
+      r.tools[0].functionDeclarations[0].parameters.properties.city = {};
+    }),
+    broken("arguments that nest too deep", "contents[1].parts[0].functionCall.args", (r) => {
+      r.contents[1].parts[0].functionCall.args = JSON.parse(`${`{"a":`.repeat(40)}1${"}".repeat(40)}`);
+    }),
+    broken("an image of a type that it does not read", "contents[0].parts[1].inlineData.mimeType", (r) => {
+      r.contents[0].parts[1].inlineData.mimeType = "image/jpg";
+    }),
   ],
   "ollama-chat": [
     broken("no model", "model", (r) => delete r.model),
@@ -393,5 +463,15 @@ export const BROKEN_REQUESTS: { readonly [wire in ValidatedWire]: readonly Broke
       "tools[0].function",
       (r) => (r.tools[0] = { type: "function", name: "weather" }),
     ),
+    broken("half an emoji in a message", "messages[1].content", (r) => (r.messages[1].content = "a\uD83D")),
+    broken("a schema that is true", "tools[0].function.parameters.properties.a", (r) => {
+      r.tools[0].function.parameters = { type: "object", properties: { a: true } };
+    }),
+    broken("a description that is a number", "tools[0].function.parameters.properties.a.description", (r) => {
+      r.tools[0].function.parameters = { type: "object", properties: { a: { type: "string", description: 7 } } };
+    }),
+    broken("a reference", "tools[0].function.parameters.properties.a.$ref", (r) => {
+      r.tools[0].function.parameters = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: {} } };
+    }),
   ],
 };

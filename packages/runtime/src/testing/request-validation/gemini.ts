@@ -1,6 +1,17 @@
+import { nestsDeeper } from "../../json/nests-deeper.ts";
+import { checkImage } from "./check-image.ts";
 import { type Fields, RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
 
-const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/;
+/** "Must start with a letter or an underscore … with a maximum length of 64". */
+const FUNCTION_NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
+const IMAGES = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+const FORMATS: { readonly [type: string]: readonly string[] } = {
+  STRING: ["enum", "date-time"],
+  NUMBER: ["float", "double"],
+  INTEGER: ["int32", "int64"],
+};
+/** Messages of protobuf nest 100 deep at most; a level of a `Struct` takes three. */
+const MAX_ARGUMENT_DEPTH = 30;
 const TYPES: ReadonlySet<string> = new Set(["OBJECT", "ARRAY", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "NULL", "TYPE_UNSPECIFIED"]);
 /** What `Schema` has; the API responds "Unknown name" to everything else. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(
@@ -73,12 +84,18 @@ function checkTools(check: RequestCheck, value: unknown): void {
       const name = check.matching(declaration["name"], `${path}.name`, FUNCTION_NAME);
       if (name !== undefined) names.push(name);
       if (declaration["parameters"] !== undefined && declaration["parameters"] !== null)
-        checkSchema(check, declaration["parameters"], `${path}.parameters`);
+        checkParameters(check, declaration["parameters"], `${path}.parameters`);
       if (declaration["parameters"] !== undefined && declaration["parametersJsonSchema"] !== undefined)
         check.fail(path, "parameters and parametersJsonSchema exclude each other");
     }
   }
   check.unique(names, "tools", "the function");
+}
+
+function checkParameters(check: RequestCheck, value: unknown, path: string): void {
+  const type = check.object(value, path)?.["type"];
+  if (typeof type !== "string" || type.toUpperCase() !== "OBJECT") check.fail(`${path}.type`, "parameters must be of type OBJECT");
+  checkSchema(check, value, path);
 }
 
 function checkSchema(check: RequestCheck, value: unknown, path: string): void {
@@ -89,7 +106,16 @@ function checkSchema(check: RequestCheck, value: unknown, path: string): void {
   const { type } = schema;
   if (type !== undefined && (typeof type !== "string" || !TYPES.has(type.toUpperCase())))
     check.fail(`${path}.type`, "is no type of the API");
-  const { properties, items, anyOf, required } = schema;
+  const { properties, items, anyOf, required, format } = schema;
+  const kind = typeof type === "string" ? type.toUpperCase() : undefined;
+  if (kind === undefined && !Array.isArray(anyOf)) check.fail(`${path}.type`, "is required where there is no choice");
+  if (kind === "ARRAY" && (items === undefined || items === null)) check.fail(`${path}.items`, "missing field");
+  if (schema["enum"] !== undefined) {
+    if (kind !== "STRING") check.fail(`${path}.enum`, "only allowed for STRING type");
+    for (const [at, each] of (check.list(schema["enum"], `${path}.enum`) ?? []).entries()) check.filled(each, `${path}.enum[${at}]`);
+  }
+  if (format !== undefined && kind !== undefined && FORMATS[kind]?.includes(String(format)) !== true)
+    check.fail(`${path}.format`, `${kind} has no format ${JSON.stringify(format)}`);
   if (properties !== undefined && properties !== null)
     for (const [name, each] of Object.entries(check.object(properties, `${path}.properties`) ?? {}))
       checkSchema(check, each, `${path}.properties.${name}`);
@@ -157,7 +183,9 @@ function checkPart(check: RequestCheck, part: Fields, path: string, role: string
     case "fileData": {
       const fields = check.object(value, `${path}.${field}`);
       const data = fields && camelCased(fields);
-      if (field === "inlineData") check.filled(data?.["mimeType"], `${path}.inlineData.mimeType`);
+      const mediaType = field === "inlineData" ? check.filled(data?.["mimeType"], `${path}.inlineData.mimeType`) : undefined;
+      if (mediaType !== undefined && /^image\//i.test(mediaType))
+        checkImage(check, mediaType, data?.["data"], `${path}.inlineData.mimeType`, IMAGES);
       check.filled(field === "inlineData" ? data?.["data"] : data?.["fileUri"], `${path}.${field}`);
       return;
     }
@@ -165,6 +193,7 @@ function checkPart(check: RequestCheck, part: Fields, path: string, role: string
       const call = check.object(value, `${path}.functionCall`);
       check.matching(call?.["name"], `${path}.functionCall.name`, FUNCTION_NAME);
       if (call?.["args"] !== undefined) check.object(call["args"], `${path}.functionCall.args`);
+      if (nestsDeeper(call?.["args"], MAX_ARGUMENT_DEPTH)) check.fail(`${path}.functionCall.args`, "message too deep");
       if (role !== "model") check.fail(path, "only the model calls functions");
       return;
     }

@@ -1,8 +1,12 @@
+import { checkToolSchema, type SchemaConditions } from "./tool-schema.ts";
 import { type Fields, RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(
   "model messages tools format options stream think keep_alive logprobs top_logprobs truncate shift".split(" "),
 );
+
+/** "cannot unmarshal … into Go struct field … of type api.ToolProperty". */
+const SCHEMA: SchemaConditions = { notAtTop: ["anyOf", "oneOf", "allOf"], structured: true };
 
 /** What Ollama's `/api/chat` would refuse, or what its model templates would silently get wrong, in a request. */
 export function validateOllamaRequest(body: unknown, _facts?: RequestFacts): readonly RequestProblem[] {
@@ -32,7 +36,8 @@ function checkTools(check: RequestCheck, value: unknown): void {
     const described = check.object(tool["function"], `tools[${at}].function`);
     const name = described && check.filled(described["name"], `tools[${at}].function.name`);
     if (name !== undefined) names.push(name);
-    if (described?.["parameters"] !== undefined) check.schema(described["parameters"], `tools[${at}].function.parameters`);
+    if (described?.["parameters"] !== undefined)
+      checkToolSchema(check, described["parameters"], `tools[${at}].function.parameters`, SCHEMA);
   }
   check.unique(names, "tools", "the name");
 }

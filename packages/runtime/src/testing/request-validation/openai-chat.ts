@@ -1,8 +1,18 @@
+import { checkImageUrl } from "./check-image.ts";
+import { checkToolSchema, type SchemaConditions } from "./tool-schema.ts";
 import { type Fields, RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
 
 const ROLES = ["system", "developer", "user", "assistant", "tool", "function"];
 const MAX_CALL_ID = 40;
-const NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+/** "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", of tools and of calls. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+/** "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level". */
+export const OPENAI_SCHEMA: SchemaConditions = {
+  notAtTop: ["oneOf", "anyOf", "allOf", "enum", "not"],
+  completeTypes: true,
+  noLookaround: true,
+};
+export const OPENAI_IMAGES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const CHOICES = ["none", "auto", "required", "any"];
 
 /** What OpenAI's Chat Completions, and servers that speak it, would refuse in a request. */
@@ -48,7 +58,8 @@ function checkTools(check: RequestCheck, value: unknown): ReadonlySet<string> | 
     const named = check.object(tool[type], `${path}.${type}`);
     const name = named && check.matching(named["name"], `${path}.${type}.name`, NAME);
     if (name !== undefined) names.push(name);
-    if (type === "function" && named?.["parameters"] !== undefined) check.schema(named["parameters"], `${path}.function.parameters`);
+    if (type === "function" && named?.["parameters"] !== undefined)
+      checkToolSchema(check, named["parameters"], `${path}.function.parameters`, OPENAI_SCHEMA);
   }
   check.unique(names, "tools", "the name");
   return new Set(names);
@@ -146,6 +157,7 @@ function checkPart(check: RequestCheck, part: Fields, type: string, path: string
       const image = part["image_url"];
       const url = typeof image === "string" ? image : check.object(image, `${path}.image_url`)?.["url"];
       check.matching(url, `${path}.image_url.url`, /^(?:https?:|data:)/);
+      checkImageUrl(check, url, `${path}.image_url.url`, OPENAI_IMAGES);
       return;
     }
     case "input_audio": {

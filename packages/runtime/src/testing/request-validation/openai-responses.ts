@@ -1,7 +1,10 @@
+import { checkImageUrl } from "./check-image.ts";
+import { OPENAI_IMAGES, OPENAI_SCHEMA } from "./openai-chat.ts";
+import { checkToolSchema } from "./tool-schema.ts";
 import { type Fields, RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
 
 const MAX_CALL_ID = 64;
-const NAME = /^[a-zA-Z0-9_.-]{1,128}$/;
+const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const CHOICES = ["none", "auto", "required"];
 /** Items the vendor makes: their id says what they are. */
 const ID_PREFIXES: { readonly [type: string]: string } = { function_call: "fc", custom_tool_call: "ctc", message: "msg", reasoning: "rs" };
@@ -37,7 +40,7 @@ function checkTools(check: RequestCheck, value: unknown): ReadonlySet<string> | 
     const name = check.matching(tool["name"], `${path}.name`, NAME);
     if (name !== undefined) names.push(name);
     if (type === "function" && tool["parameters"] !== undefined && tool["parameters"] !== null)
-      check.schema(tool["parameters"], `${path}.parameters`);
+      checkToolSchema(check, tool["parameters"], `${path}.parameters`, OPENAI_SCHEMA);
   }
   check.unique(names, "tools", "the name");
   return new Set(names);
@@ -166,6 +169,7 @@ function checkPart(check: RequestCheck, value: unknown, path: string, types: Rea
   if (type === "input_text" || type === "output_text") check.string(part["text"], `${path}.text`);
   if (type === "refusal") check.string(part["refusal"], `${path}.refusal`);
   if (type === "input_image" && part["file_id"] === undefined) check.matching(part["image_url"], `${path}.image_url`, /^(?:https?:|data:)/);
+  if (type === "input_image") checkImageUrl(check, part["image_url"], `${path}.image_url`, OPENAI_IMAGES);
   if (type === "input_file" && part["file_id"] === undefined && part["file_url"] === undefined) {
     check.filled(part["file_data"], `${path}.file_data`);
     check.filled(part["filename"], `${path}.filename`);

@@ -89,13 +89,6 @@ export class RequestCheck {
       seen.add(name);
     }
   }
-
-  schema(value: unknown, path: string): void {
-    const schema = this.object(value, path);
-    if (schema === undefined) return;
-    const { type } = schema;
-    if (type !== undefined && String(type).toLowerCase() !== "object") this.fail(`${path}.type`, `must be object, not ${nameOf(type)}`);
-  }
 }
 
 export function isBlank(text: string): boolean {

@@ -3,7 +3,8 @@ import { validateGeminiRequest } from "./gemini.ts";
 import { validateOllamaRequest } from "./ollama-chat.ts";
 import { validateChatRequest } from "./openai-chat.ts";
 import { validateResponsesRequest } from "./openai-responses.ts";
-import type { RequestFacts, RequestProblem } from "./request-check.ts";
+import { checkWellFormed } from "./check-text.ts";
+import { RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
 
 export type { RequestFacts, RequestProblem } from "./request-check.ts";
 
@@ -21,11 +22,13 @@ const VALIDATORS: { readonly [wire in ValidatedWire]: (body: unknown, facts?: Re
 export const VALIDATED_WIRES: readonly ValidatedWire[] = Object.keys(VALIDATORS) as ValidatedWire[];
 
 /**
- * What the API of a wire would refuse in a request: role order, unpaired calls, ids, empty content, missing fields, lost
- * signatures. Empty when it would take it. For tests of anything that builds requests.
+ * What the API of a wire would refuse in a request: role order, unpaired calls, names, ids, schemas of tools, media types, text
+ * without UTF-8, empty content, missing fields, lost signatures. Empty when it would take it. For tests of anything that builds requests.
  *
  * @example expect(validateRequest("openai-chat", JSON.parse(body))).toEqual([]);
  */
 export function validateRequest(wire: ValidatedWire, body: unknown, facts?: RequestFacts): readonly RequestProblem[] {
-  return VALIDATORS[wire](body, facts);
+  const text = new RequestCheck();
+  checkWellFormed(text, body);
+  return [...VALIDATORS[wire](body, facts), ...text.problems];
 }
