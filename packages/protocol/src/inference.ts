@@ -11,7 +11,7 @@ export type ToolSchema = {
   readonly inputSchema: JsonObject;
 };
 
-/** A tool that a vendor's API cannot be told of. */
+/** A tool that no request to a vendor may offer. */
 export type UnfitTool = {
   readonly tool: string;
   /** Completes a sentence, as in "its schema refers to …". */

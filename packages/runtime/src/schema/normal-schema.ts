@@ -106,7 +106,7 @@ class Normaliser {
     const order = Object.keys({ ...objectOf(this.#root["$defs"]), ...objectOf(this.#root["definitions"]) });
     const place = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
     const $defs = Object.fromEntries([...this.#definitions].toSorted(([left], [right]) => place(left) - place(right)));
-    // Where they stood, so that a schema in normal form stays as it is.
+    // The definitions keep their place, so that a schema in normal form stays as it is.
     const entries = Object.entries(root);
     const before = Object.keys(this.#root).filter((key) => key in root || key === "$defs" || key === "definitions");
     const at = before.findIndex((key) => key === "$defs" || key === "definitions");

@@ -88,7 +88,7 @@ function findInAnyCase(tools: readonly Tool[], name: string): Tool | undefined {
   return matching.length === 1 ? matching[0] : undefined;
 }
 
-/** Behind everything that a name says plainly. */
+/** The last resort, after exact names, aliases and other cases. */
 function findInDisguise(tools: readonly Tool[], name: string): Tool | undefined {
   const plain = undisguiseName(name, (bare) => findPlain(tools, bare) !== undefined);
   if (plain !== undefined) return findPlain(tools, plain);

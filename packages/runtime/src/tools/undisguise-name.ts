@@ -31,7 +31,7 @@ export function undisguiseName(name: string, isTool: (name: string) => boolean):
     layer = [];
     for (const bare of new Set(next)) {
       seen.add(bare);
-      // What stands below a tool's name is part of that name.
+      // The name of a tool is not unwrapped further.
       if (isTool(bare)) found.add(bare);
       else layer.push(bare);
     }
@@ -41,7 +41,7 @@ export function undisguiseName(name: string, isTool: (name: string) => boolean):
 }
 
 /**
- * As `undisguiseName` for a name that went to the vendor in another form before (`functions_look_x7k2m4ab` for `functions.look`),
+ * Does the same as `undisguiseName` for a name that went to the vendor in another form before (`functions_look_x7k2m4ab` for `functions.look`),
  * which models repeat from the conversation.
  */
 export function undisguiseSentName(name: string, tools: readonly string[]): string | undefined {
@@ -72,7 +72,7 @@ function disguisesOf(tool: string): readonly string[] {
   return [...spaced, ...NAMESPACES.flatMap((namespace) => SEPARATORS.map((separator) => `${namespace}${separator}${tool}`))];
 }
 
-/** As in the names that requests hold for names that a vendor refuses. */
+/** The hash in a name that replaces one that a vendor refuses. */
 function hashOf(name: string): string {
   return shortHash(JSON.stringify(name), 8);
 }

@@ -24,7 +24,7 @@ const HALF = "half \uD83D";
 const statuses = (events: readonly AgentEvent[]): readonly string[] =>
   events.flatMap((event) => (event.type === "status" && event.level === "warn" ? [event.status] : []));
 
-/** The property keys of a tool, as the request tells them, on any wire. */
+/** The property keys of a tool, in a request on any wire. */
 function keysOf(body: JsonValue | undefined, tool: string): readonly string[] {
   if (Array.isArray(body)) return (body as readonly JsonValue[]).flatMap((each) => keysOf(each, tool));
   if (typeof body !== "object" || body === null) return [];

@@ -7,7 +7,7 @@ import { renameKeys, renameKeysInText } from "./rename-keys.ts";
 import { wellFormed, wellFormedJson } from "./well-formed.ts";
 import type { WireRules } from "./wire-rules.ts";
 
-/** The member of a call's `providerData` with the original property keys by those that the vendor was told. */
+/** The member of a call's `providerData` with the original property keys by those that the vendor received. */
 export const RENAMED_KEYS = "renamedKeys";
 
 /**
@@ -79,14 +79,14 @@ function fitId<Id extends string>(id: Id): Id {
   return id.isWellFormed() ? id : (shapedCallId(id) as Id);
 }
 
-/** The key that the vendor was told by the original, of a call that was made with such keys. */
+/** The key that the vendor received by the original key, of a call that was made with such keys. */
 function renamedKeys({ providerData }: ToolCallPart): ReadonlyMap<string, string> | undefined {
   const keys = providerData?.[RENAMED_KEYS];
   if (typeof keys !== "object" || keys === null || Array.isArray(keys)) return undefined;
   return new Map(Object.entries(keys as JsonObject).map(([told, original]) => [String(original), told]));
 }
 
-/** What nests deeper than the vendor's format goes as the text of its JSON. */
+/** Replaces values that nest deeper than the vendor's format allows by the text of their JSON. */
 function flattened(value: JsonValue, depth: number): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (depth === 0) return JSON.stringify(value);

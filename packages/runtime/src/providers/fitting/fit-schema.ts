@@ -6,11 +6,11 @@ import { isPortablePattern } from "./portable-pattern.ts";
 import { COMMON_NAMES, isFitName, type SchemaRules } from "./wire-rules.ts";
 
 export interface FittedSchema {
-  /** The schema that the vendor is told: it accepts every object that the original accepts. */
+  /** The schema for the vendor: it accepts every object that the original accepts. */
   readonly schema: JsonObject;
   /** Conditions of the arguments as a whole that the schema cannot say, in words. */
   readonly notes: readonly string[];
-  /** The property keys that were renamed: the original by the key that the vendor is told. */
+  /** The property keys that were renamed: the original by the key in the vendor's schema. */
   readonly originalKeys: ReadonlyMap<string, string>;
 }
 
@@ -63,7 +63,7 @@ class SchemaFitter {
   readonly #root: JsonObject;
   readonly #rules: SchemaRules;
   readonly #bounds: Bounds;
-  /** The key that the vendor is told, by the original. */
+  /** The key in the vendor's schema by the original key. */
   readonly #keys = new Map<string, string>();
   readonly #ownKeys: ReadonlySet<string>;
   #nodes = 0;
@@ -155,7 +155,7 @@ class SchemaFitter {
       case "patternProperties":
         return this.#patternProperties(value as JsonObject, child, told);
       case "additionalProperties":
-        // Members by a pattern that is only told would be refused.
+        // A closed object would refuse the members whose pattern is only described.
         if (value === false && this.#dropsPatterns(schema)) return undefined;
         return isObject(value) ? child(value) : value;
       case "pattern":
@@ -211,7 +211,7 @@ class SchemaFitter {
     return this.#rules.patterns !== "keep" && isObject(patternProperties) && !Object.keys(patternProperties).every(isPortablePattern);
   }
 
-  /** What vendors want to be there: the items of a list, a type. */
+  /** Adds the keywords that vendors require: the items of a list, a type. */
   #completed(fitted: JsonObject, schema: JsonObject): JsonObject {
     let result = fitted;
     const types = typesOf(result);
@@ -263,7 +263,7 @@ class SchemaFitter {
     return this.#schema({ ...target, ...beside }, depth, [...within, reference]);
   }
 
-  /** For a schema that is too deep: its type, and itself in words. */
+  /** Returns the type of a schema that is too deep, with the schema in its description. */
   #anything(schema: JsonObject): JsonObject {
     const { type } = schema;
     const shape: JsonObject =

@@ -5,11 +5,11 @@ import { wellFormed } from "./well-formed.ts";
 import type { SchemaRules, WireRules } from "./wire-rules.ts";
 
 export interface FittedTools {
-  /** In the order in which they were given; the given list itself if it fits. */
+  /** The tools in the given order; the given list itself if it fits. */
   readonly tools: readonly ToolSchema[];
-  /** The original name by the name that the vendor is told, for tools that were renamed. */
+  /** The original name by the name in the request, for tools that were renamed. */
   readonly originalNames: ReadonlyMap<string, string>;
-  /** By the name that the vendor is told: the original property key by the key that the vendor is told. */
+  /** By the name in the request: the original property key by the key in the request. */
   readonly originalKeys: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** Tools that are left out. */
   readonly unfit: readonly UnfitTool[];
@@ -23,7 +23,7 @@ export function fitTools(tools: readonly ToolSchema[], rules: WireRules): Fitted
   return cached(lists, rules, tools, () => fitList(tools, rules));
 }
 
-/** As `fitSchema`, once for each schema. */
+/** Calls `fitSchema` once for each schema. */
 export function fitSchemaOnce(schema: JsonObject, rules: SchemaRules): FittedSchema | UnfitSchema {
   return cached(schemas, rules, schema, () => fitSchema(schema, rules));
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 
-/** What stands at the top of a schema beside an object's own keywords; vendors accept none of it there. */
+/** Keywords at the top of a schema that are not an object's own; vendors accept none of them there. */
 const NOT_AT_TOP: ReadonlySet<string> = new Set([
   "$ref",
   "type",
@@ -34,12 +34,12 @@ interface Scope {
   readonly notes: string[];
   readonly within: readonly string[];
   readonly steps: { taken: number };
-  /** The name of a member, as the vendor is told it. */
+  /** Returns the name of a member in the vendor's schema. */
   readonly memberName: (name: string) => string;
 }
 
 /**
- * The top of a schema in normal form as one object: alternatives are merged, references followed, conditions told in words.
+ * The top of a schema in normal form as one object: alternatives are merged, references followed, conditions described in words.
  * @returns `undefined` if the schema accepts no object
  */
 export function objectForm(schema: JsonObject, memberName: (name: string) => string = (name) => name): ObjectForm | undefined {
@@ -186,7 +186,7 @@ function either(forms: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** Constants become one list of values, so that a member that tells forms apart stays readable. */
+/** Constants become one list of values, so that a member that distinguishes forms stays readable. */
 function oneOfThese(schemas: readonly JsonValue[]): JsonValue {
   if (schemas.length === 1) return schemas[0] as JsonValue;
   const values = schemas.flatMap((schema) => {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@keelson/protocol";
 
 /**
  * The JSON text with other property keys, also in text that is JSON itself. The digits of numbers stay as they are, and so does
- * whatever else stands there: the text need not be valid.
+ * the rest of the text: it need not be valid.
  * @param names the new key by the old one
  */
 export function renameKeysInText(text: string, names: ReadonlyMap<string, string>): string {
@@ -19,7 +19,7 @@ export function renameKeysInText(text: string, names: ReadonlyMap<string, string
   });
 }
 
-/** As `renameKeysInText` for a value. Returns the value itself if no key is renamed. */
+/** Does the same as `renameKeysInText` for a value. Returns the value itself if no key is renamed. */
 export function renameKeys<T extends JsonValue | undefined>(value: T, names: ReadonlyMap<string, string>): T {
   return renamed(value, names) as T;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@keelson/protocol";
 
 /**
- * The same value with U+FFFD for each half of a surrogate pair that stands alone, keys included. Such text has no UTF-8, and strict
+ * The same value with U+FFFD for each half of a surrogate pair without the other half, keys included. Such text has no UTF-8, and strict
  * servers refuse a body with its escape. Returns the value itself if there is none.
  */
 export function wellFormed<T extends JsonValue | undefined>(value: T): T {
@@ -29,7 +29,7 @@ function inner(value: JsonValue | undefined): JsonValue | undefined {
   return isChanged ? Object.fromEntries(distinctNames(members)) : value;
 }
 
-/** Two names that became one are told apart by more of the same character. */
+/** Two names that became one get different numbers of that character. */
 function distinctNames(members: readonly [string, JsonValue | undefined][]): [string, JsonValue | undefined][] {
   const taken = new Set(members.map(([name]) => name).filter((name) => name.isWellFormed()));
   return members.map(([name, value]) => {
@@ -43,7 +43,7 @@ function distinctNames(members: readonly [string, JsonValue | undefined][]): [st
 
 const ESCAPE = /\\(?:u([dD][89aAbB][0-9a-fA-F]{2})(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|u[dD][c-fC-F][0-9a-fA-F]{2}|[\s\S])/g;
 
-/** As `wellFormed` for a text that is itself JSON, or nearly: the escapes in it, too. */
+/** Does the same as `wellFormed` for a text that is itself JSON, or nearly: the escapes in it, too. */
 export function wellFormedJson(text: string): string {
   const fit = text.toWellFormed();
   if (!/\\u[dD][89a-fA-F]/.test(fit)) return fit;

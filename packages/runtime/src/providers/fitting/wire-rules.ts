@@ -11,19 +11,19 @@ export interface NameRule {
 export interface SchemaRules {
   /** `inline`: the vendor follows no references, so that each is replaced by its definition. */
   readonly references: "keep" | "inline";
-  /** `portable`: patterns that need the engine of ECMAScript are told in words. */
+  /** `portable`: patterns that need the engine of ECMAScript are described in words. */
   readonly patterns: "keep" | "portable";
   /** `lower`: a tuple becomes a list of any of its items. */
   readonly tuples: "keep" | "lower";
-  /** A choice must not stand beside `type`: the type moves into each alternative. */
+  /** Alternatives are not allowed beside `type`: the type moves into each alternative. */
   readonly typeInAlternatives?: true;
   /** Every schema must name a type or alternatives that do. */
   readonly typed?: true;
-  /** Keywords that are left out, and told in words if they restrict a value. */
+  /** Keywords that are left out, and described in words if they restrict a value. */
   readonly without?: readonly string[];
   /** Property keys. Absent: any. */
   readonly keys?: NameRule;
-  /** Levels of schemas. Deeper ones accept anything, and are told in words. */
+  /** Levels of schemas. Deeper ones accept anything, and are described in words. */
   readonly maxDepth: number;
   /** Length of a schema as JSON. Longer ones lose their annotations, then their inner structure. */
   readonly maxLength: number;

@@ -9,7 +9,7 @@ interface CallIdRule {
 }
 
 const PLAIN = /^[a-zA-Z0-9_-]+$/;
-/** The least that every vendor takes back of its own ids: a model behind a gateway may write anything. */
+/** The characters that every vendor accepts in its own ids. A model behind a gateway may write any other. */
 const PRINTABLE = /^[\u0021-\u007E]+$/;
 const RULES: { readonly [wire: string]: CallIdRule } = {
   "anthropic-messages": { maxLength: 64, strict: true },
@@ -31,7 +31,7 @@ export function wireCallId(call: ToolCallPart, wire: string): string {
   return id.length <= rule.maxLength && pattern.test(id) ? id : shapedCallId(id);
 }
 
-/** True if a vendor takes the id back as its own. */
+/** True if a vendor accepts the id as its own. */
 export function isOwnCallId(id: string): boolean {
   return PRINTABLE.test(id);
 }

@@ -18,7 +18,7 @@ export function checkImage(check: RequestCheck, mediaType: unknown, data: unknow
   if (found !== undefined && found !== mediaType) check.fail(path, `was specified as ${String(mediaType)}, but appears to be ${found}`);
 }
 
-/** As `checkImage` for a `data:` address; every other address passes. */
+/** Does the same as `checkImage` for a `data:` address; every other address passes. */
 export function checkImageUrl(check: RequestCheck, url: unknown, path: string, accepted: readonly string[]): void {
   if (typeof url !== "string" || !url.startsWith("data:")) return;
   const [, mediaType, data] = /^data:([^;,]*)(?:;[^;,]+)*,(.*)$/s.exec(url) ?? [];

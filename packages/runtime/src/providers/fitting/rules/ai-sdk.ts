@@ -1,6 +1,6 @@
 import type { WireRules } from "../wire-rules.ts";
 
-/** Models of the AI SDK. Any vendor may stand behind one, so that these rules are those of all vendors together. */
+/** Models of the AI SDK. Any vendor may serve one, so that these rules are those of all vendors together. */
 export const AI_SDK_RULES: WireRules = {
   vendor: "the AI SDK",
   names: { first: "a-zA-Z", rest: "a-zA-Z0-9_-", maxLength: 64 },
