@@ -53,7 +53,10 @@ describe.each(WIRES)("a run over %s", (_, provider) => {
       description: `Looks. ${HALF}`,
       effect: "read",
       input: { type: "object", properties: { at: { type: "string", description: HALF } } },
-      execute: (input) => void looks.push(input["at"]) ?? HALF,
+      execute(input) {
+        looks.push(input["at"]);
+        return HALF;
+      },
     });
     const agent = createAgent({ name: "a", model: provider(server), instructions: HALF, tools: [look] });
     const { events, outcome } = await watch(createRunner({ agent }).run(`Look. ${HALF}`, { session: "s" }));
