@@ -75,11 +75,11 @@ function https(): typeof Https {
 /** @throws ModelError where Node is too old to use a proxy */
 function checkNodeKnowsProxies(variable: string, origin: RequestOrigin | undefined): void {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 24 || (major === 24 && minor >= 5)) return;
+  if (major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21)) return;
   throw new ModelError({
     kind: "other",
     progress: "unsent",
-    message: `${variable} is set, but the agents of Node ${process.versions.node} cannot use proxies: update Node to 24.5 or later, or pass an agent or a fetch that can`,
+    message: `${variable} is set, but the agents of Node ${process.versions.node} cannot use proxies: update Node to 22.21, 24.5 or later, or pass an agent or a fetch that can`,
     ...origin,
   });
 }

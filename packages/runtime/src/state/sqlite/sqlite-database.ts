@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { DatabaseSync, StatementResultingChanges, StatementSync } from "node:sqlite";
 import { type Durability, LogError } from "@keelson/protocol";
+import { prepareNumbered } from "./numbered-parameters.ts";
 import { Epochs } from "./sqlite-epochs.ts";
 import { damaged, isBusy, isSqlError, toLogError } from "./sqlite-failure.ts";
 import { BUSY_TIMEOUT_MS, connect, identifyFile, RETRY_DELAY_MS } from "./sqlite-file.ts";
@@ -125,7 +126,7 @@ class SharedDatabase implements SqliteDatabase {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       try {
-        statement = this.connection.prepare(sql);
+        statement = prepareNumbered(this.connection, sql);
       } catch (cause) {
         // Our statements fit the schema that was written: one that doesn't is not the one we wrote.
         throw isSqlError(cause) ? damaged(this.path, (cause as Error).message, cause) : toLogError(cause, this.path);
