@@ -136,8 +136,9 @@ async function mcpFindings(folder: string, { environment, command }: CommandHost
   if (home === undefined || project === undefined) return [];
   const found = await findServers({ home, trust: createProjectTrust(home, project), environment });
   if (found.servers.length === 0 && found.problems.length === 0) return [];
-  const { serverFindings } = await import("./server-findings.ts");
-  return serverFindings(found, { environment, command, folder });
+  const { serverFindings, packagesFinding } = await import("./server-findings.ts");
+  const { mcpClientProblem } = await import("keelson/mcp");
+  return [packagesFinding(await mcpClientProblem()), ...(await serverFindings(found, { environment, command, folder }))];
 }
 
 async function ripgrepFinding(): Promise<Finding> {

@@ -30,7 +30,7 @@ export async function mcp({ action, json, trust, cwd, agent }: McpCommand, host:
   const found = await findServers({ home, trust: projectTrust, environment, file: confined.mcpConfig });
   switch (action.type) {
     case "list":
-      return list(found, json, host);
+      return list(found, json, host, found.servers.some(({ state }) => state === "usable") ? await clientProblemOf() : undefined);
     case "remove":
       return remove(action, found, json, { home, project }, host);
     case "test":
@@ -44,7 +44,16 @@ export async function mcp({ action, json, trust, cwd, agent }: McpCommand, host:
   }
 }
 
-function list({ servers, problems }: FoundServers, json: boolean, { stdout, environment, command }: CommandHost): number {
+async function clientProblemOf(): Promise<string | undefined> {
+  return (await import("keelson/mcp")).mcpClientProblem();
+}
+
+export function list(
+  { servers, problems }: FoundServers,
+  json: boolean,
+  { stdout, environment, command }: Pick<CommandHost, "stdout" | "environment" | "command">,
+  clientProblem: string | undefined,
+): number {
   if (json) {
     const listed = servers.map(({ name, scope, file, config, state, item }) => ({
       name,
@@ -55,16 +64,17 @@ function list({ servers, problems }: FoundServers, json: boolean, { stdout, envi
       state,
       ...(item !== undefined && { path: item.path, digest: item.digest, trusted: state !== "untrusted" }),
     }));
-    stdout.write(`${JSON.stringify({ servers: listed, problems })}\n`);
-    return 0;
+    stdout.write(`${JSON.stringify({ servers: listed, problems, ...(clientProblem !== undefined && { clientProblem }) })}\n`);
+    return clientProblem === undefined ? 0 : 1;
   }
   const style = createStyle(wantsColors(stdout, environment));
   const lines = [
-    ...serverLines(servers, { style, command }),
+    ...serverLines(servers, { style, command, clientProblem }),
+    ...(clientProblem === undefined ? [] : [style.red(`✗ ${printableLine(clientProblem)}`)]),
     ...problems.map(({ message }) => style.yellow(`! ${printableLine(message)}`)),
   ];
   stdout.write(`${lines.join("\n")}\n`);
-  return 0;
+  return clientProblem === undefined ? 0 : 1;
 }
 
 async function add({ name, scope, entry }: McpAddAction, json: boolean, place: Place, { stdout, command }: CommandHost): Promise<number> {

@@ -1,7 +1,10 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { McpServerConfig } from "@keelson/protocol";
+import { mcpClientProblem } from "keelson/mcp";
+import type { CommandHost } from "../core/command-host.ts";
 import type { FoundServer } from "../servers/find-servers.ts";
-import { serverFindings } from "./server-findings.ts";
+import { list } from "./mcp.ts";
+import { packagesFinding, serverFindings } from "./server-findings.ts";
 
 const found = (name: string, config: McpServerConfig, more: Partial<FoundServer> = {}): FoundServer => ({
   name,
@@ -49,4 +52,28 @@ it("tells which servers could be started, and shows no secret", async () => {
     { what: "MCP", state: "broken", detail: "/f is no JSON" },
     { what: "MCP", state: "missing", detail: "/f has a field" },
   ]);
+});
+
+describe("the packages for MCP", () => {
+  it("are broken if the SDK cannot be loaded, with the remedy, in doctor and in the list of servers", async () => {
+    const missing = (name: string): Promise<unknown> => Promise.reject(new Error(`Cannot find package '${name}'`));
+    const problem = await mcpClientProblem(missing);
+    expect(problem).toContain("npm install @modelcontextprotocol/client");
+    expect(await mcpClientProblem()).toBeUndefined();
+    expect(packagesFinding(problem)).toEqual({ what: "MCP packages", state: "broken", detail: problem });
+    expect(packagesFinding(undefined).state).toBe("ok");
+
+    const config = { type: "stdio", command: "notes" } as const;
+    const servers = [{ name: "notes", scope: "user", file: "mcp.json", config, state: "usable" }] as const;
+    const shown = (clientProblem: string | undefined, json: boolean): readonly [number, string] => {
+      let text = "";
+      const stdout = { write: (more: string) => void (text += more) } as unknown as CommandHost["stdout"];
+      return [list({ servers, problems: [] }, json, { stdout, environment: {}, command: "keelson" }, clientProblem), text];
+    };
+    expect(shown(undefined, false)).toEqual([0, expect.stringContaining("✔ notes")]);
+    const [code, text] = shown(problem, false);
+    expect([code, text.includes("✔")]).toEqual([1, false]);
+    expect(text).toMatch(/✗ notes[\s\S]*npm install @modelcontextprotocol\/client/);
+    expect(shown(problem, true)).toEqual([1, expect.stringContaining('"clientProblem":"Servers of the Model Context Protocol need')]);
+  });
 });

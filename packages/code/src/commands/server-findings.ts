@@ -9,6 +9,15 @@ import type { Finding } from "./finding.ts";
 
 type Environment = { readonly [name: string]: string | undefined };
 
+/** @param problem - the reason why no server can be connected, if there is one */
+export function packagesFinding(problem: string | undefined): Finding {
+  return {
+    what: "MCP packages",
+    state: problem === undefined ? "ok" : "broken",
+    detail: problem === undefined ? "they can be loaded" : printableLine(problem),
+  };
+}
+
 /** Whether the configured servers could be started in this folder. None is. */
 export async function serverFindings(
   { servers, problems }: FoundServers,

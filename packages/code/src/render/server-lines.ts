@@ -3,16 +3,16 @@ import type { FoundServer } from "../servers/find-servers.ts";
 import { printableLine } from "./printable.ts";
 import type { Style } from "./style.ts";
 
-/** A line for each server: whether it is used, how it is reached, where it is configured; and what to do about one that is not used. */
+/** A line for each server, `clientProblem` being the reason why none can be connected: whether it is used, how it is reached, where it is configured; and what to do about one that is not used. */
 export function serverLines(
   servers: readonly FoundServer[],
-  { style, command }: { readonly style: Style; readonly command: string },
+  { style, command, clientProblem }: { readonly style: Style; readonly command: string; readonly clientProblem?: string | undefined },
 ): readonly string[] {
   if (servers.length === 0) return [`No servers are configured here. Add one with: ${command} mcp add <name> -- <command>`];
   const width = Math.max(...servers.map(({ name }) => printableLine(name).length));
   return servers.map((server) => {
     const { name, config, state } = server;
-    const mark = state === "usable" ? style.green("✔") : style.yellow("–");
+    const mark = state !== "usable" ? style.yellow("–") : clientProblem === undefined ? style.green("✔") : style.red("✗");
     const words = [config.type, printableLine(targetOf(config)), sourceOf(server), ...stateWords(server, command)];
     return `${mark} ${style.bold(printableLine(name).padEnd(width))}  ${words.join(style.dim(" · "))}`;
   });

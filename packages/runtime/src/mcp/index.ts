@@ -7,6 +7,7 @@ export type { McpTokenStore } from "./client/authorization/token-store.ts";
 export type { Fetch } from "./client/bounded-fetch.ts";
 export { type McpLifecycleManager, type McpManagerOptions, type RegisterOptions, createMcpManager } from "./client/create-mcp-manager.ts";
 export { expandVariables, variablesIn } from "./client/expand-variables.ts";
+export { mcpClientProblem } from "./client/load-sdk.ts";
 export type { McpRoot } from "./client/mcp-root.ts";
 export type { McpToolSourceOptions } from "./client/mcp-tool-source.ts";
 export type {

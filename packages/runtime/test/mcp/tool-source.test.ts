@@ -43,6 +43,22 @@ describe("tools of servers as tools", () => {
     expect(source.problems?.()).toEqual([]);
   });
 
+  it("names the missing SDK and the remedy as a problem of each server, until it is installed", async () => {
+    let isMissing = true;
+    const loadSdk = (): Promise<unknown> =>
+      isMissing ? Promise.reject(new Error("Cannot find the package")) : import("@modelcontextprotocol/client");
+    await using manager = createMcpManager({ servers: { all: { ...sdkServer([]), required: true } }, loadSdk });
+    await using source = await manager.toolSource({ startupWaitMs: 1000 }).open(place());
+    await source.ready;
+    expect(source.problems?.()).toEqual([
+      'The server "all" is required, and is not there.',
+      expect.stringMatching(/^The server "all": .*npm install @modelcontextprotocol\/client$/),
+    ]);
+    isMissing = false;
+    await expect.poll(() => source.tools().map(({ name }) => name)).toContain("mcp__all__add");
+    expect(source.problems?.()).toEqual([]);
+  });
+
   it.each(ERAS)("are told the session and report how far they are (%s)", async (_, args) => {
     await using manager = createMcpManager({ servers: { all: sdkServer(args) } });
     await using source = await manager.toolSource({ startupWaitMs: 1 }).open(place());

@@ -85,8 +85,10 @@ interface Terminal {
 async function loadNodePty(): Promise<NodePty> {
   try {
     // A variable, so that it is loaded where it is installed, and builds don't follow it.
-    const loaded = (await import(PACKAGE)) as NodePty & { readonly default?: NodePty };
-    return loaded.default ?? loaded;
+    const loaded = (await import(PACKAGE)) as Partial<NodePty> & { readonly default?: Partial<NodePty> };
+    const { spawn = loaded.spawn } = loaded.default ?? {};
+    if (typeof spawn !== "function") throw new Error(`it has no spawn, only ${Object.keys(loaded.default ?? loaded).join(", ")}`);
+    return { spawn };
   } catch (cause) {
     const message = `A command on a terminal (\`pty\`) needs the package ${PACKAGE}, which can't be loaded: npm install ${PACKAGE}`;
     throw new EnvironmentError({ kind: "unsupported", message }, { cause });

@@ -20,6 +20,16 @@ export async function loadSdk(importModule: (name: string) => Promise<unknown> =
   }
 }
 
+/** Returns the reason why no server can be connected, with the remedy, or `undefined` if the SDK can be loaded. */
+export async function mcpClientProblem(importModule?: (name: string) => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await loadSdk(importModule);
+    return undefined;
+  } catch (error) {
+    return (error as McpError).message;
+  }
+}
+
 /**
  * In a process with the condition `source` (`node --conditions=source`, as workspaces use it) the SDK's readers of event streams give their TypeScript,
  * which Node does not load out of `node_modules`.

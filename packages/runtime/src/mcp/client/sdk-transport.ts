@@ -69,7 +69,10 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
 
   const attempt = async (signal: AbortSignal): Promise<Connected> => {
     let transport: EndingTransport | undefined;
-    const sdk = await load();
+    const sdk = await load().catch((error: McpError) => {
+      problem = error.message;
+      throw error;
+    });
     try {
       const client = await connectClient({
         sdk,

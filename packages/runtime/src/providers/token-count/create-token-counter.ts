@@ -1,3 +1,4 @@
+import { isNotInstalled } from "../../platform/warn-missing-package.ts";
 import type { InferRequest, Usage } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import type { TokenTarget } from "../token-bound.ts";
@@ -78,7 +79,9 @@ function sumOf(pieces: readonly CountedPiece[]): number {
 async function tokenizerIfInstalled(model: string): Promise<Tokenizer | undefined> {
   try {
     return await loadTokenizer(model);
-  } catch {
-    return undefined;
+  } catch (error) {
+    // The count then says that it is an estimate. A package that is installed and broken is an error.
+    if (error instanceof Error && isNotInstalled(error.cause, "gpt-tokenizer")) return undefined;
+    throw error;
   }
 }

@@ -1,7 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
+import { warnMissingPackage } from "../../platform/warn-missing-package.ts";
 
 // A name that is not written out in the import, so that nobody who builds or bundles without it is stopped.
 const PACKAGE = "sqlite-vec";
+
+const SLOWER = "Vectors are compared in JavaScript, which is slower in large stores";
 
 const loaded = new WeakMap<DatabaseSync, Promise<boolean>>();
 
@@ -19,8 +22,8 @@ async function load(connection: DatabaseSync): Promise<boolean> {
   let path: string;
   try {
     path = ((await import(PACKAGE)) as { getLoadablePath(): string }).getLoadablePath();
-  } catch {
-    // It is not installed, or not for this platform: that is no failure.
+  } catch (cause) {
+    warnMissingPackage(PACKAGE, SLOWER, cause);
     return false;
   }
   // Allowed for as long as this takes. Node's permission model does not allow it.
@@ -29,8 +32,9 @@ async function load(connection: DatabaseSync): Promise<boolean> {
   try {
     connection.loadExtension(path);
     return connection.prepare("SELECT vec_version() AS version").get()?.["version"] !== undefined;
-  } catch {
+  } catch (cause) {
     // It does not fit this Node's SQLite.
+    warnMissingPackage(PACKAGE, SLOWER, cause);
     return false;
   } finally {
     connection.enableLoadExtension(false);
