@@ -37,7 +37,7 @@ try {
 // #region policy
 const policy = {
   filesystem: { writableRoots: [".", "~/.npm"], deniedPaths: [".env"] },
-  network: { enabled: true, allowedDomains: ["registry.npmjs.org", "*.github.com"], deniedDomains: ["gist.github.com"] },
+  network: { enabled: true, allowedDomains: ["packages.example.com", "*.github.com"], deniedDomains: ["gist.github.com"] },
   environment: { pass: ["NODE_ENV"], set: { CI: "1" } },
   resources: { processes: 512, memory: "4GiB", fileSize: "1GiB", cpuSeconds: 600 },
   commands: { denied: ["ssh"] },

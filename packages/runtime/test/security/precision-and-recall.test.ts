@@ -117,7 +117,7 @@ describe("the exfiltration guard, on a corpus of its own", () => {
       "commit": () => `https://github.com/o/r/commit/${corpus.of("0123456789abcdef", 40)}`,
       "search": () =>
         `https://www.google.com/search?q=${corpus.one(["how+to+rotate+a+password", "base64+decode+online", "what+is+dns"])}&hl=en`,
-      "package": () => `https://registry.npmjs.org/@scope/name/-/name-${corpus.of("123456789", 1)}.0.0.tgz`,
+      "package": () => `https://packages.example.com/@scope/name/-/name-${corpus.of("123456789", 1)}.0.0.tgz`,
       "identifier": () =>
         `https://api.example.com/v1/items/${corpus.of("0123456789abcdef", 24)}?cursor=${corpus.of("0123456789abcdef", 16)}`,
       "cdn": () => `https://d${corpus.of("0123456789abcdefghij", 13)}.cloudfront.net/assets/app-${corpus.of("0123456789abcdef", 8)}.js`,

@@ -112,7 +112,7 @@ export class Corpus {
       "uuids": () => `id: ${this.of(HEX, 8)}-${this.of(HEX, 4)}-4${this.of(HEX, 3)}-b${this.of(HEX, 3)}-${this.of(HEX, 12)}`,
       "base64 image": () => `<img src="data:image/png;base64,iVBORw0KGgo${this.of(BASE64, 600)}=">`,
       "lock file": () =>
-        `"node_modules/x": { "version": "1.2.3", "resolved": "https://registry.npmjs.org/x/-/x-1.2.3.tgz", "integrity": "sha512-${this.of(BASE64, 86)}==" }`,
+        `"node_modules/x": { "version": "1.2.3", "resolved": "https://packages.example.com/x/-/x-1.2.3.tgz", "integrity": "sha512-${this.of(BASE64, 86)}==" }`,
       "public key": () =>
         `-----BEGIN PUBLIC KEY-----\n${this.of(BASE64, 64)}\n${this.of(BASE64, 64)}\n-----END PUBLIC KEY-----\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5${this.of(BASE64, 48)} me@host`,
       "git log": () =>

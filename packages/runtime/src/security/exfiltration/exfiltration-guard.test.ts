@@ -116,7 +116,7 @@ describe("the exfiltration guard", () => {
     const sha = createHash("sha256").update("x").digest("hex");
     for (const url of [
       "https://en.wikipedia.org/wiki/Shannon%E2%80%93Fano_coding?action=history",
-      `https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz?integrity=${sha}`,
+      `https://packages.example.com/left-pad/-/left-pad-1.3.0.tgz?integrity=${sha}`,
       `https://github.com/o/r/commit/${sha.slice(0, 40)}`,
       `https://api.example.com/v1/items/${randomUUID()}`,
       "https://ec2-203-0-113-25.eu-west-1.compute.amazonaws.com/",

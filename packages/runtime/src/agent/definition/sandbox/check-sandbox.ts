@@ -16,7 +16,7 @@ export function checkSandbox(sandbox: SandboxConfig): void {
     checkFlag("sandbox.network.enabled", network.enabled);
     checkList("sandbox.network.deniedDomains", network.deniedDomains, isHost, '["example.com"], or [] for none');
     if (network.allowedDomains !== undefined)
-      checkList("sandbox.network.allowedDomains", network.allowedDomains, isHost, '["registry.npmjs.org", "*.example.com"]');
+      checkList("sandbox.network.allowedDomains", network.allowedDomains, isHost, '["packages.example.com", "*.example.org"]');
   }
   if (filesystem !== undefined) {
     checkMembers("sandbox.filesystem", filesystem, ["allowedRoots", "deniedPaths"], '{ allowedRoots: ["."], deniedPaths: [] }');
