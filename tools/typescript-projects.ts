@@ -12,4 +12,4 @@ export function typescriptProjects(): readonly string[] {
 }
 
 /** The project that checks the published sources against the types of the oldest Node that they support. */
-export const LEAST_NODE_PROJECT: string = join("tools", "least-node", "tsconfig.json");
+export const LEAST_NODE_PROJECT: string = join("tools", "installed", "tsconfig.json");
