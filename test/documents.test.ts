@@ -5,6 +5,8 @@ const guides = readdirSync(new URL("../docs/guides", import.meta.url)).filter((n
 const documents = [
   "README.md",
   "docs/durability.md",
+  "packages/protocol/README.md",
+  "packages/runtime/README.md",
   "packages/postgres/README.md",
   "packages/restate/README.md",
   ...guides.map((name) => `docs/guides/${name}`),

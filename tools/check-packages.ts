@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import ts from "typescript";
 import { checkConsumer } from "./check-consumer.ts";
 import { installStaged } from "./install-staged.ts";
-import { type PackageFolder, entriesOf, publishedPackages } from "./package-entries.ts";
+import { type Manifest, type PackageFolder, entriesOf, publishedPackages } from "./package-entries.ts";
 import { root, runCommand } from "./run-command.ts";
 
 let failed = 0;
@@ -52,9 +52,22 @@ function anysIn(folder: string): readonly string[] {
 /** What its page in a registry would show wrongly, and what would run where it is installed. */
 function flawsOfPage(staged: string): readonly string[] {
   const manifest = JSON.parse(readFileSync(join(staged, "package.json"), "utf8")) as { scripts?: object; keywords?: readonly string[] };
-  const links = [...readFileSync(join(staged, "README.md"), "utf8").matchAll(/\]\((?![a-z]+:|#)[^)]*\)/g)].map(([link]) => link);
+  const { name } = JSON.parse(readFileSync(join(staged, "package.json"), "utf8")) as Manifest;
+  const documents = readdirSync(staged, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".md"));
+  const lost = documents.flatMap((document) =>
+    [...readFileSync(join(staged, document), "utf8").matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)[^)]*\)/g)]
+      .filter(([, link = ""]) => !existsSync(join(staged, dirname(document), link)))
+      .map(([, link]) => `${document}: ${link} is not in the package`),
+  );
+  const [, command = ""] = /^# \S+\n\n```\n([^\n]+)\n```\n/.exec(readFileSync(join(staged, "README.md"), "utf8")) ?? [];
+  const fields = ["description", "keywords", "license", "engines", "files"].filter((field) => !(field in manifest));
   return [
-    ...links.map((link) => `README.md: ${link} leads nowhere outside of the repository`),
+    ...lost,
+    ...(command.startsWith("npm install ") && command.split(" ").includes(name)
+      ? []
+      : ["README.md does not begin with the line that installs the package"]),
+    ...(name !== "keelson" || documents.includes("docs/guides/hooks.md") ? [] : ["docs/ is missing"]),
+    ...fields.map((field) => `package.json has no ${field}`),
     ...(manifest.keywords?.length ? [] : ["package.json has no keywords"]),
     ...(manifest.scripts === undefined ? [] : [`package.json has scripts: ${Object.keys(manifest.scripts).join(", ")}`]),
   ];

@@ -1,11 +1,11 @@
-// Lays out what is published: dist/<package> holds the built files, the licence and a manifest without what only the workspace needs.
+// Lays out what is published: dist/<package> holds the built files, the documents, the licence and a manifest without what only the workspace needs.
 // The `source` condition is left out because the sources are: a bundler that knows that condition would look for files that are not there.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { entriesOf, publishedPackages, type PackageFolder } from "./package-entries.ts";
-import { registryReadme } from "./registry-readme.ts";
 import { root } from "./run-command.ts";
 import { stageDeclarationMaps } from "./stage-declaration-maps.ts";
+import { stagedLinks } from "./staged-links.ts";
 
 const repository = repositoryOf();
 rmSync(join(root, "dist"), { recursive: true, force: true });
@@ -20,15 +20,26 @@ for (const published of publishedPackages()) {
   stageDeclarationMaps(to, from);
   writeFileSync(join(to, "package.json"), `${JSON.stringify(publicManifest(published), undefined, 2)}\n`);
   copyFileSync(join(root, "LICENSE"), join(to, "LICENSE"));
-  for (const [file, fallback] of [
-    ["README.md", join(root, "README.md")],
-    ["CHANGELOG.md", undefined],
-  ] as const) {
-    const own = join(from, file);
-    const found = existsSync(own) ? own : fallback;
-    if (found !== undefined && existsSync(found))
-      writeFileSync(join(to, file), registryReadme(readFileSync(found, "utf8"), repository?.url));
+  const documents = [join(published.folder, "README.md"), join(published.folder, "CHANGELOG.md"), ...guidesOf(published)];
+  const stagedPath = (path: string): string | undefined => {
+    const inPackage = path.startsWith(`${published.folder}/`) ? path.slice(published.folder.length + 1) : path;
+    const isStaged = documents.includes(path) || (inPackage !== path && existsSync(join(to, inPackage)));
+    return isStaged ? inPackage : undefined;
+  };
+  for (const document of documents.filter((path) => existsSync(join(root, path)))) {
+    const target = join(to, stagedPath(document) as string);
+    mkdirSync(dirname(target), { recursive: true });
+    const text = readFileSync(join(root, document), "utf8");
+    writeFileSync(target, stagedLinks(text, { document, stagedPath, repositoryUrl: repository?.url }));
   }
+}
+
+/** Returns the paths of the documents that travel inside the main package, where programs and people that use it find them. */
+function guidesOf({ manifest }: PackageFolder): readonly string[] {
+  if (manifest.name !== "keelson") return [];
+  const documents = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".md"));
+  // Results of soaks and measurements are about the repository.
+  return documents.filter((path) => !path.startsWith("evidence/")).map((path) => `docs/${path}`);
 }
 
 /** Where the sources are, once they have a public address: `repository` of the workspace's own manifest. */
