@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import { parseJson } from "./parse-json.ts";
 import { PartialJson } from "./partial-json.ts";
 
 const OPENER = /[{[]/g;
@@ -34,7 +35,7 @@ export function nextOpener(text: string, from: number): number {
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text);
   } catch {
     return undefined; // then there are words around it, or it is none
   }

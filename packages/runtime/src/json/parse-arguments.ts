@@ -1,5 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { nestsDeeper } from "./nests-deeper.ts";
+import { parseJson } from "./parse-json.ts";
 import { sentValue } from "./sent-value.ts";
 
 export type ParsedArguments =
@@ -19,7 +20,7 @@ const FENCE = /^```[a-z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```$/i;
  */
 export async function parseArguments(text: string): Promise<ParsedArguments> {
   try {
-    return accept(JSON.parse(text) as JsonValue);
+    return accept(parseJson(text));
   } catch (error) {
     const trimmed = text.trim();
     if (trimmed === "") return { ok: true, value: {}, repaired: false };
@@ -61,7 +62,7 @@ async function repairClosed(body: string, error: unknown): Promise<ParsedArgumen
   const { jsonrepair } = await import("jsonrepair");
   let value: JsonValue;
   try {
-    value = JSON.parse(jsonrepair(keepBackslashes(body))) as JsonValue;
+    value = parseJson(jsonrepair(keepBackslashes(body)));
   } catch {
     return invalid(error instanceof Error ? error.message : String(error)); // what was wrong with the text, not with the attempt
   }

@@ -1,4 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
+import { isInexactInteger } from "./inexact-integer.ts";
+import { markInteger, markMember } from "./parse-json.ts";
 import { putMember } from "./put-member.ts";
 
 type Container = JsonValue[] | { [key: string]: JsonValue };
@@ -33,6 +35,8 @@ const ESCAPES: { readonly [char: string]: string } = {
 /**
  * Reads one JSON value as its text arrives, and says at any time what stands there so far: every list and object, the begun
  * ones too; of the last string what came of it; numbers and literals once they are over, since `1` may become `12`.
+ *
+ * An integer whose nearest double prints other digits is a text, as {@link parseJson} has it.
  *
  * Each character is looked at once. What is finished is never copied: `snapshot` copies the lists and objects that are still
  * open, `openMembers` members in all, and shares the rest with every other snapshot.
@@ -173,8 +177,18 @@ export class PartialJson {
     const token = this.#token;
     this.#token = "";
     if (Object.hasOwn(LITERALS, token)) this.#add(LITERALS[token] as JsonValue);
-    else if (NUMBER.test(token)) this.#add(Number(token));
+    else if (NUMBER.test(token)) this.#addNumber(token);
     else this.#status = "broken";
+  }
+
+  #addNumber(token: string): void {
+    if (!isInexactInteger(token)) {
+      this.#add(Number(token));
+      return;
+    }
+    const frame = this.#frames.at(-1);
+    this.#add(token);
+    if (frame !== undefined) markInteger(frame.value, [stepOf(frame)], token);
   }
 
   #readString(text: string, at: number, string: OpenString): number {
@@ -241,6 +255,7 @@ export class PartialJson {
     }
     put(frame.value, frame.key, value);
     frame.size++;
+    markMember(frame.value, stepOf(frame), value);
     this.#openMembers++;
     this.#expected = "separator";
   }
@@ -249,6 +264,11 @@ export class PartialJson {
     this.#status = "broken";
     return at;
   }
+}
+
+/** The place of the last member that was put into a frame. */
+function stepOf({ value, size, key }: Frame): string | number {
+  return Array.isArray(value) ? size - 1 : key;
 }
 
 function put(container: Container, key: string, value: JsonValue): void {

@@ -1,4 +1,5 @@
-import type { ToolCallPart } from "@keelson/protocol";
+import type { JsonObject, ToolCallPart } from "@keelson/protocol";
+import { exactInput, restoreIntegers } from "../json/index.ts";
 import { objectInput } from "./history.ts";
 
 /**
@@ -9,11 +10,20 @@ export function callArguments(call: ToolCallPart): string {
   // Free text and other values: arguments are an object.
   if (typeof call.input !== "object" || call.input === null || Array.isArray(call.input)) return JSON.stringify(objectInput(call));
   const text = JSON.stringify(call.input);
-  if (text === call.inputText) return text;
+  if (text === call.inputText || exactInput(call) !== undefined) return call.inputText;
   try {
     if (JSON.stringify(JSON.parse(call.inputText)) === text) return call.inputText;
   } catch {
     // Empty, or repaired since.
   }
   return text;
+}
+
+/**
+ * The arguments of a call for wires whose calls hold objects, to be written by `JSON.stringify`: integers have the digits that the
+ * model wrote. Those that no double comes near stay texts, since servers refuse them as numbers.
+ */
+export function callObject(call: ToolCallPart): JsonObject {
+  const input = exactInput(call);
+  return input === undefined ? objectInput(call) : objectInput({ ...call, input: restoreIntegers(input, true) });
 }

@@ -10,6 +10,7 @@ import type {
   ToolCallPart,
   Usd,
 } from "@keelson/protocol";
+import { parseJson } from "../json/index.ts";
 
 /** 16 MiB: what one response may hold before whoever folds it stops reading. */
 export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
@@ -256,12 +257,12 @@ export function foldInferEvents(options?: FoldOptions): InferFold {
 
 /**
  * Reads the arguments of a call: nothing and JSON `null` are `{}`; what does not parse is `undefined`, and the call must not
- * run as it stands.
+ * run as it stands. An integer whose nearest double prints other digits is the text of its digits.
  */
 export function parseCallInput(inputText: string): JsonValue | undefined {
   if (inputText === "" || inputText.trim() === "") return {};
   try {
-    return (JSON.parse(inputText) as JsonValue) ?? {};
+    return parseJson(inputText) ?? {};
   } catch {
     return undefined;
   }

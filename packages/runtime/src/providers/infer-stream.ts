@@ -1,4 +1,5 @@
 import { type InferEvent, type JsonValue, ModelError } from "@keelson/protocol";
+import { parseJson } from "../json/index.ts";
 import {
   type ByteStream,
   JsonSequenceReader,
@@ -283,7 +284,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
 
 function parseWhole(text: string, context: DecoderContext): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text);
   } catch (cause) {
     const message = `${context.provider} responded with something that is no JSON: ${text.trimStart().slice(0, 120)}`;
     throw new ModelError({ kind: "invalid-response", message, provider: context.provider, model: context.model }, { cause });

@@ -1,4 +1,5 @@
 import { type JsonValue, ModelError, type ProviderData, type StopReason, type Usage } from "@keelson/protocol";
+import { parseJson } from "../json/index.ts";
 import type { DecodedEvent } from "./polled-events.ts";
 import type { FailureContext } from "./vendor-failure.ts";
 
@@ -48,11 +49,11 @@ export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** Parses the data of one event. */
+/** Parses the data of one event. Integers that doubles do not keep are texts. */
 export function parseEvent(data: string, context: DecoderContext): Fields {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseJson(data);
   } catch (cause) {
     throw new ModelError(
       { kind: "invalid-response", message: `${context.provider} sent an event that is no JSON: ${data.slice(0, 120)}`, ...origin(context) },

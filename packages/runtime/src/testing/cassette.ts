@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { ModelError } from "@keelson/protocol";
+import { parseJson } from "../json/index.ts";
 import type { FetchLike } from "../transport/index.ts";
 import { type Redact, type RedactionOptions, redactHeaders, redactorFor } from "./cassette-redaction.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -225,7 +226,7 @@ function firstDifference(recorded: CassetteInteraction["request"], now: Cassette
   if (recorded.url !== now.url) return `url: recorded ${recorded.url}, now ${now.url}`;
   if (recorded.body === now.body) return undefined;
   try {
-    return differenceAt("body", JSON.parse(recorded.body), JSON.parse(now.body));
+    return differenceAt("body", parseJson(recorded.body), parseJson(now.body));
   } catch {
     return `body: recorded ${shown(recorded.body)}, now ${shown(now.body)}`;
   }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { once } from "node:events";
 import type { JsonObject } from "@keelson/protocol";
+import { parseJson } from "../json/index.ts";
 import { sendTurn } from "./model-server/send-turn.ts";
 import { modelListing, SERVER_WIRES, serverRoute } from "./model-server/server-route.ts";
 import { signersIn } from "./model-server/server-signature.ts";
@@ -91,7 +92,7 @@ export async function startModelServer(script: ServerScript, options: ModelServe
       return;
     }
     const { wire } = route;
-    const body = JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject;
+    const body = parseJson(Buffer.concat(chunks).toString("utf8")) as JsonObject;
     const form = route.stream(body);
     const asked: ServerRequest = {
       index: requests.length,

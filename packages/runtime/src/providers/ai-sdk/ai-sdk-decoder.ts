@@ -9,6 +9,7 @@ import {
   UNKNOWN_USAGE,
   type Usage,
 } from "@keelson/protocol";
+import { parseJson } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import { HeldText } from "../held-text.ts";
 import {
@@ -307,7 +308,7 @@ function base64(bytes: unknown): string {
 function parsed(input: unknown): JsonValue {
   if (typeof input !== "string") return (input ?? {}) as JsonValue;
   try {
-    return input === "" ? {} : (JSON.parse(input) as JsonValue);
+    return input === "" ? {} : parseJson(input);
   } catch {
     return input;
   }

@@ -1,4 +1,5 @@
 import type { Content, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import { jsonText, parseJson } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
@@ -72,7 +73,7 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
     },
     finish() {
       // Without deltas the input is that of the start: `{}`, or the whole in a response that is not streamed.
-      if (!any) input.add(JSON.stringify(block["input"] ?? {}));
+      if (!any) input.add(jsonText(block["input"] ?? {}));
       input.finish();
       flow();
       const caller = fieldsOf(block["caller"]);
@@ -109,7 +110,7 @@ export function wholePart(block: JsonObject, { wire, model }: DecoderContext): C
   if (type === "redacted_thinking") return { type: "thinking", text: "", providerData: { wire, model, redacted: stringOf(block["data"]) } };
   if (type.endsWith("tool_use")) {
     const name = stringOf(block["name"]) || type;
-    return { type: "server-tool", name, text: `${name}(${JSON.stringify(block["input"] ?? {})})`, providerData };
+    return { type: "server-tool", name, text: `${name}(${jsonText(block["input"] ?? {})})`, providerData };
   }
   if (type.endsWith("_result")) return { type: "server-tool", name: type, text: readable(block["content"]), providerData };
   return { type: "other", raw: block, providerData };
@@ -133,7 +134,7 @@ function readable(content: unknown): string {
 
 function parsed(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text);
   } catch {
     return text;
   }

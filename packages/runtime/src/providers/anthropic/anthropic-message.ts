@@ -1,4 +1,5 @@
 import type { Content, FilePart, ImagePart, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import { callObject } from "../call-arguments.ts";
 import {
   belongsTo,
   EARLIER_NOT_SHOWN,
@@ -8,7 +9,6 @@ import {
   mediaText,
   type MessageGroup,
   NOTHING_SAID,
-  objectInput,
   outputParts,
   outputText,
   readableText,
@@ -147,7 +147,7 @@ function callBlock(call: ToolCallPart, { wire }: AnthropicMessageOptions): Anthr
     type: "tool_use",
     id: wireCallId(call, wire),
     name: call.name,
-    input: objectInput(call),
+    input: callObject(call),
     ...(caller !== undefined && { caller: echo(caller) }),
   } satisfies AnthropicCall;
   return block satisfies Exactly<typeof block, AnthropicCall>;

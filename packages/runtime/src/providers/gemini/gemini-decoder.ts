@@ -1,4 +1,5 @@
 import type { Content, JsonObject, JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
+import { jsonText } from "../../json/index.ts";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
@@ -217,7 +218,7 @@ export class GeminiDecoder implements WireDecoder {
   }
 
   #callText(index: number, input: JsonValue): void {
-    this.#queue.push({ type: "tool-call-delta", index, text: typeof input === "string" ? input : JSON.stringify(input) });
+    this.#queue.push({ type: "tool-call-delta", index, text: typeof input === "string" ? input : jsonText(input) });
   }
 
   /** What comes whole: media, what the vendor ran itself, what is new. */
@@ -238,7 +239,7 @@ export class GeminiDecoder implements WireDecoder {
     for (const name of ["toolCall", "toolResponse"] as const) {
       const tool = fieldsOf(part[name]);
       if (tool === undefined) continue;
-      const words = JSON.stringify(tool["args"] ?? tool["response"] ?? {});
+      const words = jsonText(tool["args"] ?? tool["response"] ?? {});
       return { type: "server-tool", name: stringOf(tool["toolType"]).toLowerCase() || name, text: words, providerData: kept };
     }
     const inline = fieldsOf(part["inlineData"]);

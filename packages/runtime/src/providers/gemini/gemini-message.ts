@@ -1,4 +1,5 @@
 import type { Content, FilePart, ImagePart, JsonObject, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import { callObject } from "../call-arguments.ts";
 import {
   belongsTo,
   EARLIER_NOT_SHOWN,
@@ -7,7 +8,6 @@ import {
   matchResults,
   type MessageGroup,
   NOTHING_SAID,
-  objectInput,
   outputParts,
   outputText,
   readableText,
@@ -149,7 +149,7 @@ function signatureOf(
 }
 
 function callPart(call: ToolCallPart, model: string, options: GeminiMessageOptions): GeminiCall {
-  return { functionCall: { ...idOf(call, options), name: call.name, args: objectInput(call) }, ...signatureOf(call, model, options) };
+  return { functionCall: { ...idOf(call, options), name: call.name, args: callObject(call) }, ...signatureOf(call, model, options) };
 }
 
 /** Only newer models give ids; without one, calls and results are matched by their order. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { jsonText, parseJson } from "../../json/index.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
 describe("PartialArguments", () => {
@@ -15,6 +16,13 @@ describe("PartialArguments", () => {
       { jsonPath: '$["a.b"]', stringValue: "c" },
     ]);
     expect(input.value).toEqual({ "city": "Berlin", "days": [3, { hot: true }], "odd name": { x: null }, "a.b": "c" });
+  });
+
+  it("keeps the digits of an integer that a double does not keep, and joins it to no text", () => {
+    const input = new PartialArguments();
+    input.add([{ jsonPath: "$.ids[0]", stringValue: "7" }]);
+    input.add(parseJson('[{"jsonPath":"$.ids[0]","numberValue":1917043659912705296},{"jsonPath":"$.ids[1]","numberValue":5}]'));
+    expect(jsonText(input.value)).toBe('{"ids":[1917043659912705296,5]}');
   });
 
   it("touches no prototype", () => {

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import { arrivedIntegers, markInteger } from "../../json/index.ts";
 import type { HeldText } from "../held-text.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 
@@ -23,16 +24,22 @@ export class PartialArguments {
   add(pieces: unknown): void {
     if (!Array.isArray(pieces)) return;
     this.#held?.add(JSON.stringify(pieces).length);
-    for (const piece of pieces.map(fieldsOf)) if (piece !== undefined) this.#put(pathOf(stringOf(piece["jsonPath"])), valueOf(piece));
+    for (const piece of pieces.map(fieldsOf)) {
+      if (piece === undefined) continue;
+      const path = pathOf(stringOf(piece["jsonPath"]));
+      const integer = arrivedIntegers(piece).find(({ path: [name] }) => name === "numberValue");
+      this.#put(path, valueOf(piece), integer === undefined);
+      if (integer !== undefined) markInteger(this.#root, path, integer.digits);
+    }
   }
 
-  #put(path: readonly (string | number)[], value: JsonValue): void {
+  #put(path: readonly (string | number)[], value: JsonValue, joins: boolean): void {
     let at: Container = this.#root;
     for (const [depth, name] of path.entries()) {
       const next = path[depth + 1];
       if (next === undefined) {
         const before = own(at, name);
-        set(at, name, typeof before === "string" && typeof value === "string" ? before + value : value);
+        set(at, name, joins && typeof before === "string" && typeof value === "string" ? before + value : value);
         return;
       }
       let inner = own(at, name);

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, StopReason } from "@keelson/protocol";
+import { jsonText } from "../../json/index.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
@@ -124,5 +125,5 @@ export class OllamaDecoder implements WireDecoder {
 
 function argumentText(value: unknown): string {
   if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
+  return value === undefined || value === null ? "" : jsonText(value);
 }

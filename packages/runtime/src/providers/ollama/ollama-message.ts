@@ -1,11 +1,11 @@
 import type { Content, FilePart, ImagePart, Message, ToolCallPart } from "@keelson/protocol";
+import { callObject } from "../call-arguments.ts";
 import {
   belongsTo,
   isAssistantGroup,
   isBlank,
   matchResults,
   type MessageGroup,
-  objectInput,
   outputParts,
   outputText,
   readableText,
@@ -82,7 +82,7 @@ function assistantMessage(group: MessageGroup, model: string, options: OllamaMes
 
 function callOf(call: ToolCallPart, { wire }: OllamaMessageOptions): OllamaCall {
   const id = call.providerData?.wire === wire ? call.providerData["id"] : undefined;
-  return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: objectInput(call) } };
+  return { ...(typeof id === "string" && { id }), type: "function", function: { name: call.name, arguments: callObject(call) } };
 }
 
 function resultMessages(

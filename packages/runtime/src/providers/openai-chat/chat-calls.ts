@@ -1,3 +1,4 @@
+import { jsonText } from "../../json/index.ts";
 import { HELD_ITEM_LENGTH, type HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import type { ToolNames } from "../tool-names.ts";
@@ -203,6 +204,5 @@ function indexOf(value: unknown): number | undefined {
 
 /** Some servers send arguments as an object. */
 function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
+  return value === undefined || value === null ? "" : jsonText(value);
 }

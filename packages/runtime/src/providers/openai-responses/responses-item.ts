@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
+import { jsonText } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
@@ -228,7 +229,7 @@ export class CallItem implements OpenItem {
 
   /** The whole input. It is taken where no pieces came, or where they are its beginning. */
   whole(input: unknown): void {
-    this.#text.finish(typeof input === "string" || input === undefined || input === null ? stringOf(input) : JSON.stringify(input));
+    this.#text.finish(typeof input === "string" || input === undefined || input === null ? stringOf(input) : jsonText(input));
     this.#flow();
   }
 

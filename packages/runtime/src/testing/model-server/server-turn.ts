@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
+import { parseJson, restoreIntegers } from "../../json/index.ts";
 import type { ValidatedWire } from "../request-validation/validate-request.ts";
 
 export interface ServerToolCall {
@@ -143,10 +144,10 @@ export function argumentsOf(call: ServerToolCall): string {
   return call.inputText ?? JSON.stringify(call.input ?? {});
 }
 
-/** The arguments of wires whose calls are objects; `undefined` for a text that is none. */
+/** The arguments of wires whose calls are objects, with the digits of the text; `undefined` for a text that is none. */
 export function argumentObject(call: ServerToolCall): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(argumentsOf(call));
+    const value: unknown = restoreIntegers(parseJson(argumentsOf(call)));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
