@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue, Tool, ToolFailure, ValidationResult } from "@keelson/protocol";
-import { nestsDeeper, parseArguments } from "../json/index.ts";
+import { exactInput, markCopy, markMember, nestsDeeper, parseArguments, parseJson } from "../json/index.ts";
 import { describeValue, exampleOf, formatIssue, listKeys } from "../schema/index.ts";
 import { describeThrown } from "./describe-thrown.ts";
+import { explainIntegers, roundedInteger } from "./long-integers.ts";
 
 /** What the model sent: its arguments parsed, or the text of them where they did not parse (or nobody tried). */
 export interface CallArguments {
@@ -35,7 +36,7 @@ const MAX_DEPTH = 500;
 export async function prepareCall(tool: Tool, call: CallArguments): Promise<PreparedCall> {
   if (call.input === undefined) return prepareText(tool, call.inputText ?? "");
   if (nestsDeeper(call.input, MAX_DEPTH)) return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_DEPTH} levels.`]);
-  return check(tool, call.input ?? {}, false);
+  return check(tool, exactInput(call) ?? call.input ?? {}, false);
 }
 
 async function prepareText(tool: Tool, text: string): Promise<PreparedCall> {
@@ -46,21 +47,28 @@ async function prepareText(tool: Tool, text: string): Promise<PreparedCall> {
 /** Holds arguments against the tool's schema. */
 async function check(tool: Tool, given: JsonValue, wasRepaired: boolean): Promise<PreparedCall> {
   // Some models encode their arguments twice.
-  const inner = typeof given === "string" ? parseJson(given) : undefined;
+  const inner = typeof given === "string" ? parsed(given) : undefined;
   const [input, repaired] = isObject(inner) ? [inner, true] : [given, wasRepaired];
   if (!isObject(input)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(input)}.`]);
   try {
     const result = await tool.parse(input);
-    if (result.issues === undefined) return { ok: true, input, value: result.value, repaired };
+    if (result.issues === undefined) return accept(tool, input, result.value, repaired);
     const decoded = decodeMembers(tool, input, result.issues);
     if (decoded !== undefined) {
       const second = await tool.parse(decoded);
-      if (second.issues === undefined) return { ok: true, input: decoded, value: second.value, repaired: true };
+      if (second.issues === undefined) return accept(tool, decoded, second.value, true);
     }
-    return refuse(tool, "schema", result.issues.slice(0, MAX_ISSUES).map(describeIssue), result.issues.length, input);
+    const issues = explainIntegers(input, result.issues);
+    return refuse(tool, "schema", issues.slice(0, MAX_ISSUES).map(describeIssue), issues.length, input);
   } catch (cause) {
     return brokenSchema(tool, cause);
   }
+}
+
+/** Takes arguments that the schema accepts, unless it made another number of an integer that came as text. */
+function accept(tool: Tool, input: JsonObject, value: unknown, repaired: boolean): PreparedCall {
+  const rounded = value === input ? undefined : roundedInteger(input, value);
+  return rounded === undefined ? { ok: true, input, value, repaired } : refuse(tool, "schema", [rounded]);
 }
 
 function brokenSchema(tool: Tool, cause: unknown): PreparedCall {
@@ -83,10 +91,11 @@ function decodeMembers(tool: Tool, input: JsonObject, issues: Issues): JsonObjec
     const text = input[name];
     const type = (properties[name] as JsonObject | undefined)?.["type"];
     if (typeof text !== "string" || (type !== "array" && type !== "object")) continue;
-    const value = parseJson(text);
+    const value = parsed(text);
     if (type === "array" ? !Array.isArray(value) : !isObject(value)) continue;
-    decoded ??= { ...input };
+    decoded ??= markCopy({ ...input }, input);
     decoded[name] = value;
+    markMember(decoded, name, value);
   }
   return decoded;
 }
@@ -126,9 +135,9 @@ function describeKeys(tool: Tool, input: JsonObject, issues: readonly string[]):
   return missing.length === 0 ? [] : [`Missing: ${listKeys(missing)}; provided: ${listKeys(Object.keys(input))}.`];
 }
 
-function parseJson(text: string): JsonValue | undefined {
+function parsed(text: string): JsonValue | undefined {
   try {
-    const value = JSON.parse(text) as JsonValue;
+    const value = parseJson(text);
     return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
     return undefined; // then it is just a text
