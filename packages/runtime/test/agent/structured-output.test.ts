@@ -517,3 +517,34 @@ it("belongs to an agent's digest, with its mode", () => {
   ].map(({ digest }) => digest);
   expect(new Set(digests).size).toBe(digests.length);
 });
+
+describe("a structured output with an integer of more digits than a double keeps", () => {
+  const digits = "1917043659912705296";
+  const schema = { type: "object", properties: { id: {} }, required: ["id"] } as const;
+
+  it.each([
+    [
+      "by a tool",
+      "tool",
+      { toolCalls: [{ name: "final_answer", inputText: `{"id":${digits}}` }] },
+      { toolCalls: [{ name: "final_answer", input: { id: digits } }] },
+    ],
+    ["as the whole text", "prompt", { text: `{"id":${digits}}` }, { text: `{"id":"${digits}"}` }],
+    ["within a text", "prompt", { text: `The note is {"rows":[{"id":-${digits}}],"id":1}.` }, { text: `{"id":"${digits}"}` }],
+    ["in notation that is repaired", "prompt", { text: `{'id': ${digits},}` }, { text: `{"id":"${digits}"}` }],
+    ["held to the schema by the vendor", "native", { text: `{"id":${digits}}` }, { text: `{"id":"${digits}"}` }],
+  ] as const)("is invalid, and asked for again, if it is given %s", async (_, outputMode, wrong, right) => {
+    const model = scriptedModel([wrong, right]);
+    const runner = runnerOf(createAgent({ name: "clerk", model, output: schema, outputMode }));
+    expect(await runner.run("Which note?").outcome).toMatchObject({ reason: "complete", output: { id: digits } });
+    expect(told(model.requests[1])).toMatch(new RegExp(`id: -?${digits} has more digits than a number keeps: write it as text`));
+  });
+
+  it("ends the run as an invalid output if the model insists, and keeps the digits", async () => {
+    const model = scriptedModel(Array.from({ length: 9 }, () => ({ text: `{"id":${digits}}` })));
+    const runner = runnerOf(createAgent({ name: "clerk", model, output: schema, outputMode: "prompt" }));
+    const outcome = await runner.run("Which note?").outcome;
+    expect(outcome.reason).toBe("error");
+    expect(outcome.error?.failure).toMatchObject({ kind: "invalid-output", text: `{"id":${digits}}` });
+  });
+});

@@ -1,6 +1,7 @@
 import { AgentError, type JsonValue, type ToolCallPart } from "@keelson/protocol";
-import { jsonInText, parseArguments, withoutFence } from "../../../json/index.ts";
+import { arrivedIntegers, jsonInText, parseArguments, parseJson, withoutFence } from "../../../json/index.ts";
 import { formatIssue } from "../../../schema/schema-issue.ts";
+import { roundedInteger } from "../../../tools/long-integers.ts";
 import { prepareCall } from "../../../tools/prepare-call.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { OutputForm } from "../../definition/output/output-form.ts";
@@ -19,7 +20,7 @@ const MAX_VALUES = 1_000;
 /** Reads the input of a call of the output's tool: slips that are safe to repair are. */
 export async function readCall(tool: NonNullable<OutputForm["tool"]>, call: ToolCallPart): Promise<ReadOutput> {
   const prepared = await prepareCall(tool, call);
-  if (prepared.ok) return { ok: true, value: prepared.value };
+  if (prepared.ok) return refuseIntegers(prepared.input) ?? { ok: true, value: prepared.value };
   if (prepared.reason === "broken-schema") throw panic("output", prepared.message);
   const { failure, message } = prepared;
   return { ok: false, issues: "issues" in failure ? failure.issues : [failure.message], message };
@@ -31,7 +32,7 @@ export async function readText(form: OutputForm, text: string): Promise<ReadOutp
   let seen = 0;
   for (const candidate of jsonInText(text)) {
     if (++seen > MAX_VALUES) break;
-    const read = await checkValue(form, unwrapOutput(candidate, form.wrapped));
+    const read = await checkParsed(form, candidate);
     if (read.ok) return read;
     // What is told is what is wrong with the longest one: that was meant to be the output.
     const { length } = JSON.stringify(candidate);
@@ -39,7 +40,7 @@ export async function readText(form: OutputForm, text: string): Promise<ReadOutp
   }
   if (refused) return { ok: false, issues: refused.issues };
   const repaired = await repairedIn(text);
-  if (repaired !== undefined) return checkValue(form, unwrapOutput(repaired, form.wrapped));
+  if (repaired !== undefined) return checkParsed(form, repaired);
   return { ok: false, issues: [text.trim() === "" ? "the response is empty" : "there is no complete JSON in the response"] };
 }
 
@@ -47,11 +48,26 @@ export async function readText(form: OutputForm, text: string): Promise<ReadOutp
 export async function readWholeText(form: OutputForm, text: string): Promise<ReadOutput> {
   let value: JsonValue;
   try {
-    value = JSON.parse(withoutFence(text.trim())) as JsonValue;
+    value = parseJson(withoutFence(text.trim()));
   } catch {
     return { ok: false, issues: [] };
   }
-  return checkValue(form, unwrapOutput(value, form.wrapped));
+  return checkParsed(form, value);
+}
+
+async function checkParsed(form: OutputForm, value: JsonValue): Promise<ReadOutput> {
+  return refuseIntegers(value) ?? (await checkValue(form, unwrapOutput(value, form.wrapped)));
+}
+
+/** Refuses an output that holds integers which no double keeps: the reader of the output would get another number, or a text. */
+function refuseIntegers(value: JsonValue): Extract<ReadOutput, { readonly ok: false }> | undefined {
+  const integers = arrivedIntegers(value);
+  if (integers.length === 0) return undefined;
+  const issues = integers.slice(0, MAX_ISSUES).map(({ path, digits }) => {
+    const message = `${cut(digits)} has more digits than a number keeps: write it as text if a text is taken here, else give a number of at most 15 digits`;
+    return formatIssue({ path, message });
+  });
+  return { ok: false, issues };
 }
 
 /** @throws AgentError of kind `panic` when the schema itself throws */
@@ -62,7 +78,10 @@ export async function checkValue(form: OutputForm, value: unknown): Promise<Read
   } catch (error) {
     throw panic("output", `the schema of "output" threw: ${describeThrown(error)}`, error);
   }
-  if (result.issues === undefined) return { ok: true, value: result.value };
+  if (result.issues === undefined) {
+    const rounded = roundedInteger(value, result.value);
+    return rounded === undefined ? { ok: true, value: result.value } : { ok: false, issues: [rounded] };
+  }
   const { issues } = result;
   const shown = issues.slice(0, MAX_ISSUES).map((issue) => cut(formatIssue(issue)));
   return { ok: false, issues: issues.length > shown.length ? [...shown, `and ${issues.length - shown.length} more`] : shown };
