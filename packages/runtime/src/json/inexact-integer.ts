@@ -3,9 +3,9 @@ export interface InexactInteger {
   /** The place of its first character in the text, and of the first one behind it. */
   readonly start: number;
   readonly end: number;
-  /** The member names and indexes that lead to it, from the top; empty if it lies deeper than any value that is used. */
+  /** The member names and indexes that lead to it, from the top; empty if it is deeper than any value that is used. */
   readonly path: readonly (string | number)[];
-  /** As they were written. */
+  /** The number as it is written in the text. */
   readonly digits: string;
 }
 
@@ -23,7 +23,7 @@ const OVERFLOW_DIGITS = 3;
 const MAX_DEPTH = 500;
 
 /**
- * True if a text may hold a number of more than 15 digits or with an exponent of three. Looks at every third character only, since
+ * True if a text may hold a number of more than 15 digits or with an exponent of three. Checks every third character only, since
  * every event of a stream is asked about.
  */
 export function mayHoldInexactInteger(text: string): boolean {
@@ -90,9 +90,9 @@ export function findInexactIntegers(text: string): readonly InexactInteger[] {
 }
 
 interface Container {
-  /** Of an object: where the name of its last member stands, with its quotes. */
+  /** The place of the name of an object's last member, with its quotes. */
   name: readonly [start: number, end: number] | undefined;
-  /** Of a list: the index of its last item. Of an object: -1. */
+  /** The index of a list's last item; -1 for an object. */
   index: number;
   expectsName: boolean;
 }
@@ -101,7 +101,7 @@ function stepOf({ name, index }: Container, text: string): string | number {
   return name === undefined ? index : (JSON.parse(text.slice(...name)) as string);
 }
 
-/** @returns the place behind the closing quote of the string whose first character stands at `from` */
+/** @returns the place behind the closing quote of the string whose first character is at `from` */
 function stringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end >= 0 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);

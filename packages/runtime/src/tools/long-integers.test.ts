@@ -101,7 +101,7 @@ describe("an integer of more digits than a double keeps, in the arguments of a c
     const rounded = JSON.parse(inputText) as JsonValue;
     expect(await prepareCall(idOf({}), { input: rounded, inputText })).toMatchObject({ ok: true, input: { id: DIGITS }, repaired: false });
     expect(await prepareCall(idOf({}), { input: { id: DIGITS }, inputText })).toMatchObject({ ok: true, input: { id: DIGITS } });
-    // Somebody changed them since.
+    // These were changed since.
     expect(await prepareCall(idOf({}), { input: { id: 7 }, inputText })).toMatchObject({ ok: true, input: { id: 7 } });
   });
 });

@@ -77,7 +77,7 @@ function says(leaf: unknown, digits: string): boolean {
   return typeof leaf === "bigint" ? /^-?\d+$/.test(digits) && leaf === BigInt(digits) : leaf === digits;
 }
 
-/** Visits what lies in a value, until `stops` is true. */
+/** Visits the values within a value, until `stops` is true. */
 function visit(value: unknown, stops: (leaf: unknown) => boolean, seen: Set<object> = new Set()): boolean {
   if (typeof value !== "object" || value === null) return stops(value);
   if (seen.has(value)) return false;

@@ -20,7 +20,7 @@ const providers: { readonly [wire in ValidatedWire]: (server: ModelServer, fetch
   "gemini": ({ url }, fetch) => createGeminiProvider({ apiKey: "k", baseUrl: url, fetch }),
   "ollama-chat": ({ url }, fetch) => createOllamaProvider({ apiKey: "k", baseUrl: url, fetch }),
 };
-// Which of Gemini's responses is streamed is told by the path, which our client does not choose.
+// The path of a request to Gemini says if its response is streamed, and our client has one path.
 const ways = (Object.keys(providers) as ValidatedWire[]).flatMap((wire) =>
   (wire === "gemini" ? [true] : [true, false]).map((stream) => ({ wire, stream })),
 );
@@ -119,7 +119,7 @@ const json = fc.letrec<{ text: string }>((tie) => ({
   ),
 })).text;
 
-/** What a model hears of a call with these arguments, and what of them the tool and the next request held. */
+/** Runs a call with these arguments, and returns what the tool, the log and the next request held of them. */
 async function callWith(wire: ValidatedWire, stream: boolean, inputText: string, schema: JsonObject) {
   await using server = await startModelServer(({ index }) =>
     index === 0 ? { toolCalls: [{ name: "take", inputText }] } : { text: "done" },
@@ -141,7 +141,7 @@ async function callWith(wire: ValidatedWire, stream: boolean, inputText: string,
   return { received, asked: asked?.calls[0], result, next: bodies[1] ?? "" };
 }
 
-/** Where a request's body holds the arguments of its call. */
+/** The place of the arguments in a request's body. */
 const places: { readonly [wire in ValidatedWire]: readonly (string | number)[] } = {
   "anthropic-messages": ["messages", 1, "content", 0, "input"],
   "gemini": ["contents", 1, "parts", 0, "functionCall", "args"],
