@@ -4,6 +4,8 @@ export { applyJsonPatch, diffJson, loadJsonPatch, type JsonPatch, type JsonPatch
 export { exactInput } from "./exact-input.ts";
 export { findInexactIntegers, isInexactInteger, mayHoldInexactInteger } from "./inexact-integer.ts";
 export { jsonInText, nextOpener } from "./json-in-text.ts";
+export { isJson } from "./is-json.ts";
+export { asJson, jsonValue } from "./json-value.ts";
 export { nestsDeeper } from "./nests-deeper.ts";
 export { type ParsedArguments, parseArguments, withoutFence } from "./parse-arguments.ts";
 export {

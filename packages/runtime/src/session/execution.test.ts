@@ -62,6 +62,21 @@ it("refuses to take a record of another type for what was looked up: the log is 
   );
 });
 
+it("records a step whose value is no JSON as what JSON makes of it, and never runs it again", async () => {
+  const log = createMemoryEventLog();
+  let runs = 0;
+  const run = async (): Promise<never> => {
+    runs++;
+    return { id: 1917043659912705296n, at: new Date(0) } as never;
+  };
+  const value = { id: "1917043659912705296", at: "1970-01-01T00:00:00.000Z" };
+  expect(await (await openExecution({ log })).step("a", run)).toMatchObject({ ok: true, value });
+  const again = await openExecution({ log });
+  expect(await again.step("a", run)).toMatchObject({ ok: true, value });
+  expect(await again.decide("b", () => ({ id: 5n }) as never)).toEqual({ id: "5" });
+  expect(runs).toBe(1);
+});
+
 const key = fc.constantFrom("a", "b");
 const act = fc.oneof(
   fc.record({ type: fc.constantFrom("step", "failing step", "sleep", "select", "commit", "inbox"), key }),

@@ -156,7 +156,8 @@ export class Execution implements ExecutionContext {
     return this.#once(key, async () => {
       const number = this.#countAttempt(key);
       await this.flush();
-      const result = await this.#attempt({ key, number }, (_act, attempt) => run(attempt));
+      // A step must not run again because the log can't hold its value.
+      const result = await this.#attempt({ key, number }, async (_act, attempt) => asRecorded<T>(await run(attempt)));
       this.put(key, "step", result as StepResult<JsonValue>);
       await this.flush();
       return result;

@@ -182,41 +182,67 @@ describe("a leaf that returns", () => {
 describe("a leaf that returns what JSON cannot hold", () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
-  let deep: unknown[] = [];
-  for (let depth = 0; depth < 100_000; depth++) deep = [deep];
 
-  it.each([
-    ["a cycle", { a: [cycle] }, "$.a[0].self is a cycle"],
-    ["a bigint", { n: 1n }, "$.n is a bigint"],
-    ["a Date", [new Date(0)], "$[0] is a Date; return date.toISOString()"],
-    ["a Map", new Map(), "$ is a Map"],
-    ["bytes", { bytes: new Uint8Array(1) }, "$.bytes holds bytes"],
-    ["an Error", new Error("x"), "$ is an Error"],
-    ["a function", { f: () => 1 }, "$.f is a function"],
-    ["a symbol", Symbol("s"), "$ is a symbol"],
-    ["NaN", { ratio: Number.NaN }, "$.ratio is NaN"],
-    ["undefined in a list", [undefined], "$[0] is undefined"],
-    ["a promise inside", { later: Promise.resolve(1) }, "$.later is a Promise"],
-    ["something with toJSON", { url: new URL("https://example.com") }, "$.url is a URL with toJSON"],
-    ["endless depth", deep, "nested deeper than 500 levels"],
+  it.each<[string, unknown, unknown]>([
+    ["a cycle", { a: [cycle] }, { a: [{ self: "[circular]" }] }],
+    ["a bigint", { n: 1917043659912705296n }, { n: "1917043659912705296" }],
+    ["a bigint alone", 5n, "5"],
+    ["a Date", [new Date(0)], ["1970-01-01T00:00:00.000Z"]],
+    ["an invalid Date", { at: new Date(Number.NaN) }, { at: null }],
+    ["a Map", new Map([["a", 1]]), { a: 1 }],
+    ["bytes", { bytes: new Uint8Array(1) }, { bytes: "AA==" }],
+    ["an Error", new Error("x"), { name: "Error", message: "x" }],
+    ["a function", { f: () => 1 }, {}],
+    ["a symbol", Symbol("s"), null],
+    ["NaN", { ratio: Number.NaN }, { ratio: null }],
+    ["undefined in a list", [undefined], [null]],
+    ["a promise inside", { later: Promise.resolve(1) }, { later: "[promise]" }],
+    ["something with toJSON", { url: new URL("https://example.com") }, { url: "https://example.com/" }],
+    ["a toJSON that throws", { a: { toJSON: () => JSON.parse("{") as unknown } }, { a: expect.stringContaining("[not readable: ") }],
     [
       "a getter that throws",
-      Object.defineProperty({}, "a", {
-        enumerable: true,
-        get() {
+      {
+        get a(): never {
           throw new Error("no");
         },
-      }),
-      "no",
+      },
+      { a: "[not readable: no]" },
     ],
-  ])("is told where and what to do: %s", async (_, value, message) => {
+  ])("gives it as JSON, and its call has a result: %s", async (_, value, output) => {
     const result = await executeLeaf(
       leaf(() => value),
       {},
       createToolCall(),
     );
-    expect(result).toMatchObject({ isError: true, failure: { kind: "execution-failed", tool: "t" } });
-    expect(result.output).toContain(message);
+    expect(result).toEqual({ output, isError: false });
+  });
+
+  it("ends where its output is nested without end, and is told of one that nobody could read", async () => {
+    let deep: unknown[] = [];
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    const nested = await executeLeaf(
+      leaf(() => deep),
+      {},
+      createToolCall(),
+    );
+    expect(nested).toMatchObject({ isError: false, output: expect.anything() });
+    expect(JSON.stringify(nested.output)).toContain("[too deep]");
+    const large = await executeLeaf(
+      leaf(() => new Array(100_000_000)),
+      {},
+      createToolCall(),
+    );
+    expect(large).toMatchObject({ isError: true, output: expect.stringContaining("ran, but its output cannot be used: it has more than") });
+  });
+
+  it("holds bytes of images as base64", async () => {
+    const content = [{ type: "image", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) }];
+    const result = await executeLeaf(
+      leaf(() => ({ type: "content", content })),
+      {},
+      createToolCall(),
+    );
+    expect(result).toEqual({ output: { type: "content", content: [{ ...content[0], data: "AQID" }] }, isError: false });
   });
 
   it("may return one object twice, which is no cycle", async () => {

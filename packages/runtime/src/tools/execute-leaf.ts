@@ -1,11 +1,11 @@
 import type { Content, Digest, ImagePart, JsonValue, Tool, ToolCall, ToolContent, ToolFailure, ToolOutput } from "@keelson/protocol";
 import { ToolError } from "@keelson/protocol";
-import { truncateText } from "../json/index.ts";
+import { asJson, truncateText } from "../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import type { LeafControl } from "./leaf-control.ts";
-import { isToolContent, whyNotContent, whyNotJson } from "./json-output.ts";
+import { isToolContent, whyNotContent } from "./json-output.ts";
 import { type LeafClock, runLeaf } from "./run-leaf.ts";
 
 export interface LeafOptions extends OutputBounds {
@@ -40,8 +40,9 @@ const NO_OUTPUT = "(no output)";
 
 /**
  * Executes a leaf once, with the value that `prepareCall` gave. Never throws or rejects, whatever the tool does: throws
- * anything, returns what JSON cannot hold, floods, or ignores its signal, in which case it is left behind and its result
- * dropped. The output is JSON, checked against the output schema (parts are not: a schema describes data).
+ * anything, floods, or ignores its signal, in which case it is left behind and its result dropped. What it returns is made JSON
+ * where it is not (`jsonValue`): a call that ran has a result. The output is checked against the output schema (parts are not: a
+ * schema describes data).
  */
 export function executeLeaf(tool: Tool, value: unknown, call: ToolCall, options: LeafOptions = {}): Promise<LeafResult> {
   return executeHeldLeaf(tool, value, call, options);
@@ -79,15 +80,16 @@ export async function executeHeldLeaf(
   }
 }
 
-async function acceptOutput(tool: Tool, value: ToolOutput | void, options: LeafOptions): Promise<LeafResult> {
+async function acceptOutput(tool: Tool, returned: ToolOutput | void, options: LeafOptions): Promise<LeafResult> {
   try {
+    const value = returned === undefined ? undefined : asJson(returned);
     const problem = await whyNotAcceptable(tool, value, options.maxMediaBytes ?? DEFAULT_MAX_MEDIA_BYTES);
     if (problem !== undefined) return failed(tool, badOutput(tool, problem));
     const shown = isToolContent(value) && options.imageProblem !== undefined ? withNotes(value, options.imageProblem) : value;
     const bounded = await boundOutput(shown === undefined ? NO_OUTPUT : (shown as ToolOutput), tool, options);
     return { ...bounded, isError: isToolContent(value) && value.isError === true };
   } catch (error) {
-    // A getter of the output threw, or it is too large to be written out.
+    // It is too large to be written out.
     return failed(tool, badOutput(tool, describeThrown(error)));
   }
 }
@@ -108,9 +110,8 @@ async function whyNotAcceptable(tool: Tool, value: unknown, maxMediaBytes: numbe
     const media = value.content.reduce((sum, part) => sum + ("data" in part && typeof part.data === "string" ? part.data.length : 0), 0);
     return media > maxMediaBytes ? `its images and files hold ${media} bytes of base64, and the limit is ${maxMediaBytes}` : undefined;
   }
-  // A string needs no look inside, and returning nothing is a result where none was promised.
-  const problem = value === undefined || typeof value === "string" ? undefined : whyNotJson(value);
-  if (problem !== undefined || tool.outputSchema === undefined) return problem;
+  // Returning nothing is a result where none was promised.
+  if (tool.outputSchema === undefined) return undefined;
   const issues = await createJsonSchemaValidator(tool.outputSchema)(value ?? null);
   return issues.length === 0 ? undefined : `it does not match the output schema: ${issues.slice(0, 5).map(formatIssue).join("; ")}`;
 }

@@ -1,4 +1,5 @@
 import type { JsonValue, ToolOutput } from "@keelson/protocol";
+import { asJson } from "../../json/json-value.ts";
 import { Suspension } from "../../session/suspension.ts";
 import type { LeafResult } from "../../tools/execute-leaf.ts";
 import { recordEffects } from "../features/effects/declare-effects.ts";
@@ -75,8 +76,9 @@ async function passRules({ context }: Loop, { key, tool, input, result }: Execut
 /** A rule returns what it was shown, changed, or with an output alone. */
 function replacement(changed: JsonValue): { readonly output: JsonValue; readonly isError: boolean } {
   const { output, isError, ...others } = (typeof changed === "object" && changed !== null ? changed : {}) as Partial<CallResult>;
-  if (output === undefined || typeof isError !== "boolean" || Object.keys(others).length > 0) return { output: changed, isError: false };
-  return { output, isError };
+  if (output === undefined || typeof isError !== "boolean" || Object.keys(others).length > 0)
+    return { output: asJson(changed), isError: false };
+  return { output: asJson(output), isError };
 }
 
 function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOutcome, untrusted: readonly string[] | undefined): void {

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import { asJson } from "../../json/json-value.ts";
 import type { Gate } from "../turn/moments.ts";
 import { settleCall } from "../turn/pending-call.ts";
 import { fitArguments } from "./fit-arguments.ts";
@@ -17,7 +18,7 @@ export const transformGate: Gate = {
       execute: (_context, input) => ({ input: (input as { readonly input: JsonValue }).input }),
       accept: (output) => ({ skipped: output }),
     });
-    if ("skipped" in result) return settleCall(call, "replaced", { output: result.skipped, isError: false });
+    if ("skipped" in result) return settleCall(call, "replaced", { output: asJson(result.skipped), isError: false });
     return result.input === call.input ? call : fitArguments({ ...call, input: result.input }, call.tool, result);
   },
 };

@@ -114,19 +114,18 @@ describe("redacted tools", () => {
     expect(whole).not.toContain(SECRET);
   });
 
-  it("are the same tools otherwise: a result without secrets is what the tool gave, and what is no JSON is refused as ever", async () => {
+  it("are the same tools otherwise: a result without secrets is what the tool gave", async () => {
     const result = { fine: true };
-    const cyclic: { self?: unknown } = {};
-    cyclic.self = cyclic;
-    const [plain, broken] = redactTools(
-      [result, cyclic].map((value, index) =>
+    const mixed = { id: 5n, at: new Date(0), kept: new Map([["a", SECRET]]) };
+    const [plain, other] = redactTools(
+      [result, mixed].map((value, index) =>
         defineTool({ name: `t${index}`, description: "x", version: "7", input: { type: "object" }, execute: () => value as never }),
       ),
       redactor,
     );
     expect(plain?.version).toBe("7");
     expect(await plain?.execute({}, {} as never)).toBe(result);
-    expect(await broken?.execute({}, {} as never)).toBe(cyclic);
+    expect(await other?.execute({}, {} as never)).toEqual({ id: "5", at: "1970-01-01T00:00:00.000Z", kept: { a: "[REDACTED:vault]" } });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Tool, ToolCall } from "@keelson/protocol";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
-import { whyNotJson } from "../../tools/json-output.ts";
+import { asJson } from "../../json/index.ts";
 import { withoutSecretsThrown } from "./redact-error.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -15,8 +15,7 @@ export function redactTools<T extends Tool>(tools: readonly T[], redactor: Redac
 
 function redactTool<T extends Tool>(tool: T, redactor: Redactor): T {
   const quiet = (call: ToolCall): ToolCall => ({ ...call, progress: (message, ratio) => call.progress(redactor.redact(message), ratio) });
-  // What is no JSON is refused as it is, and told by its place.
-  const redacted = (output: unknown): unknown => (whyNotJson(output) === undefined ? redactor.redactJson(output) : output);
+  const redacted = (output: unknown): unknown => (output === undefined ? undefined : redactor.redactJson(asJson(output)));
   const execute = async (input: unknown, call: ToolCall): Promise<unknown> =>
     redacted(await withoutSecretsThrown(redactor, async () => tool.execute(input, quiet(call))));
   const reconcile = async (input: unknown, call: ToolCall): Promise<unknown> =>

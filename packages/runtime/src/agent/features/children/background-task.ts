@@ -1,5 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { shortHash } from "../../../json/digest.ts";
+import { jsonValue } from "../../../json/json-value.ts";
 import type { ChildEnding, ChildState } from "../../../session/child-state.ts";
 import type { Execution } from "../../../session/execution.ts";
 import { stepFailureOf } from "../../../session/step-failure.ts";
@@ -51,7 +52,7 @@ export function workTask({ tasks, execution, ring, progress }: TaskParts, state:
         progress: (payload) => (controller.signal.aborted || work.ending ? undefined : progress(taskId, payload)),
       };
       const value = await unlessAborted(async () => tasks.run(description, input, call), controller.signal);
-      return { reason: "complete", text: "", value: value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue) };
+      return { reason: "complete", text: "", value: jsonValue(value) };
     } catch (error) {
       if (!controller.signal.aborted) return { reason: "error", text: "", failure: stepFailureOf(error) };
       return { reason: execution.signal.aborted ? "aborted" : "stopped", text: "" };

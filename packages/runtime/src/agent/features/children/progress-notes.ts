@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import { jsonValue } from "../../../json/json-value.ts";
 import type { Execution } from "../../../session/execution.ts";
 
 /** The newest progress of each task that is not told yet: a task that reports without end can't flood the log. */
@@ -7,7 +8,7 @@ export class ProgressNotes {
   #told = 0;
 
   note(taskId: string, payload: JsonValue): void {
-    this.#newest.set(taskId, JSON.parse(JSON.stringify(payload ?? null)) as JsonValue);
+    this.#newest.set(taskId, jsonValue(payload));
   }
 
   /** Puts what was noted since. @param life tells apart the processes that work on one run */

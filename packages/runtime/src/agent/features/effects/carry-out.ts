@@ -7,6 +7,7 @@ import {
   type EffectExecutor,
   type JsonValue,
 } from "@keelson/protocol";
+import { jsonValue } from "../../../json/index.ts";
 import { truncateText } from "../../../json/truncate-text.ts";
 import { directiveOf, effectOf, isHandoff, type DeclaredEffect } from "../../../session/outbox.ts";
 import { isOfMemory } from "../../../session/remembered-items.ts";
@@ -104,7 +105,7 @@ async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSigna
   try {
     const returned = await unlessAborted((effectsOfRun(loop).executor as EffectExecutor).execute(effect, context), signal);
     if (returned === ABORTED) return undefined;
-    value = returned === undefined || returned === null ? undefined : (JSON.parse(JSON.stringify(returned)) as JsonValue);
+    value = returned === undefined || returned === null ? undefined : jsonValue(returned);
   } catch (error) {
     fail(loop, effect, id, error);
     const ending = startsAgent(effect) ? endingByHook(error) : undefined;
