@@ -3,7 +3,7 @@ const MAX_DEPTH = 500;
 
 /**
  * True if a value is JSON as it is: `JSON.stringify` writes all of it, and what is read back is the same. Members that are `undefined` are
- * left out on the way. Looks at the value once and copies nothing. False if looking at it throws.
+ * left out on the way. Reads the value once and copies nothing. False if looking at it throws.
  */
 export function isJson(value: unknown): boolean {
   try {

@@ -8,7 +8,7 @@ const MAX_DEPTH = 500;
 const MAX_MEMBERS = 10_000_000;
 
 interface Walk {
-  /** The objects that the value stands in, from the top. */
+  /** The objects that contain the value, from the top. */
   readonly ancestors: object[];
   members: number;
 }
@@ -16,7 +16,7 @@ interface Walk {
 /**
  * Makes JSON of any value, as `JSON.stringify` would, but without a value that makes it throw. A bigint is the text of its digits, a
  * date its ISO text, an invalid date and a number that JSON has no word for are `null`, a `Map` with text keys is an object, any other
- * `Map` and a `Set` are lists, bytes are base64, an error is its name and message. A text in brackets stands for what cannot be told:
+ * `Map` and a `Set` are lists, bytes are base64, an error is its name and message. A text in brackets replaces what cannot be written:
  * `[circular]`, `[too deep]`, `[not readable: …]`. The same value gives the same JSON.
  * @throws RangeError if the value has more than ten million members
  */

@@ -1,6 +1,6 @@
-import type { JsonValue } from "@keelson/protocol";
 import { canonicalJson } from "./canonical-json.ts";
 import { closingMarkLength } from "./closing-markup.ts";
+import { parseJson } from "./parse-json.ts";
 import { scanJson } from "./scan-json.ts";
 
 /** The one value that a text of several pieces means. */
@@ -57,12 +57,11 @@ function isEmptyObject(text: string): boolean {
   return /^\{\s*\}$/.test(text);
 }
 
-/** True if two texts are the same value. Two long numbers may be one double, so that only their digits are compared. */
+/** True if two texts are the same value, with the same digits of integers. */
 export function isSameValue(a: string, b: string): boolean {
   if (a === b) return true;
-  if (/\d{16}/.test(a) || /\d{16}/.test(b)) return false;
   try {
-    return canonicalJson(JSON.parse(a) as JsonValue) === canonicalJson(JSON.parse(b) as JsonValue);
+    return canonicalJson(parseJson(a)) === canonicalJson(parseJson(b));
   } catch {
     return false;
   }

@@ -204,5 +204,6 @@ function indexOf(value: unknown): number | undefined {
 
 /** Some servers send arguments as an object. */
 function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : jsonText(value);
 }
