@@ -1,4 +1,6 @@
 import type { InferEvent, InferOptions, InferRequest, ModelInfo, Provider } from "@keelson/protocol";
+import type { CallMarkupName } from "./call-markup/call-markup.ts";
+import { withCallMarkup } from "./call-markup/markup-decoder.ts";
 import { fitToWire } from "./fitting/fit-to-wire.ts";
 import { fitTools } from "./fitting/fit-tools.ts";
 import { OLLAMA_RULES } from "./fitting/rules/ollama.ts";
@@ -18,6 +20,8 @@ export type { Provider } from "@keelson/protocol";
 export type { ProviderOptions } from "./provider-options.ts";
 
 export const OLLAMA_WIRE = "ollama-chat";
+/** Templates that users write for their models leave calls in the text. */
+const CALL_MARKUP: readonly CallMarkupName[] = ["hermes", "qwen-xml", "kimi", "deepseek", "harmony", "python-tag", "mistral"];
 export const DEFAULT_OLLAMA_MODEL = "qwen3";
 
 export interface OllamaOptions extends ProviderOptions {
@@ -62,7 +66,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
             origin: { provider: name, model },
           });
         },
-        decoder: (queue, context) => new OllamaDecoder(queue, context),
+        decoder: (queue, context) => withCallMarkup(CALL_MARKUP, request, queue, (inner) => new OllamaDecoder(inner, context)),
       });
       return restore(events);
     },

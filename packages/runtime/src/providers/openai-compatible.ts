@@ -1,4 +1,5 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
+import { withCallMarkup } from "./call-markup/markup-decoder.ts";
 import { fitToWire } from "./fitting/fit-to-wire.ts";
 import { fitTools } from "./fitting/fit-tools.ts";
 import { compatibleRules } from "./fitting/rules/compatible.ts";
@@ -76,7 +77,13 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
           });
         },
         decoder: (queue, context) =>
-          new ChatDecoder(queue, context, { keepsReasoning: true, tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
+          withCallMarkup(
+            quirks.callMarkup,
+            request,
+            queue,
+            (inner) =>
+              new ChatDecoder(inner, context, { keepsReasoning: true, tools: request.tools, ...(audioFormat !== "" && { audioFormat }) }),
+          ),
         rateLimitHeaders: "x-ratelimit",
       });
       return restore(events);

@@ -6,7 +6,7 @@ import type { FailureContext } from "./vendor-failure.ts";
 /** What one wire makes of a response. Everything it decodes is pushed onto the queue it was made with, in order. */
 export interface WireDecoder {
   /** The format of responses that are a stream of JSON values: `event` gets each of them, `from` being -1. Default: none is. */
-  readonly sequence?: "array" | "object";
+  readonly sequence?: "array" | "object" | undefined;
   /** One event of a stream, as `SseHandler.event` gets it. @throws ModelError */
   event(text: string, start: number, end: number, from: number): void;
   /** As `SseHandler.skim`. */

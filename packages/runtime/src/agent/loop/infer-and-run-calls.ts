@@ -6,6 +6,7 @@ import { cutShort, saysNothing, type ModelResponse } from "../turn/model-respons
 import { concludeRun } from "./conclude-run.ts";
 import { inferResponse } from "./infer-response.ts";
 import type { Loop } from "../turn/loop.ts";
+import { askForRealCall } from "./left-call.ts";
 import { runCalls } from "./run-calls.ts";
 import { RunEnding } from "../turn/run-ending.ts";
 import { partialsOf } from "../features/output/partial-outputs.ts";
@@ -47,6 +48,7 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
       partialsOf(loop)?.goOn(begun);
       continue;
     }
+    if (form === undefined && (await askForRealCall(loop, `${turn}/left-call/${round}`, response))) continue;
     const settled = form === undefined || isCutText(response) ? undefined : await settleOutput(loop, form, turn, response, begun);
     begun = "";
     partialsOf(loop)?.goOn(begun);

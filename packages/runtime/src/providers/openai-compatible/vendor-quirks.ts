@@ -1,4 +1,5 @@
 import type { EffortLevel, JsonObject } from "@keelson/protocol";
+import type { CallMarkupName } from "../call-markup/call-markup.ts";
 
 /**
  * In what a vendor of the chat wire differs from OpenAI, as data; what is absent is as most servers have it. What a response shows by
@@ -28,6 +29,8 @@ export interface VendorQuirks {
   readonly refuses?: readonly string[] | undefined;
   /** The letters and digits that a call's id must have, or how long it may be; ids that do not fit get another that stands for them. */
   readonly callIds?: { readonly length: number } | { readonly maxLength: number } | undefined;
+  /** The markup of tool calls that its servers leave in the text. A text that is nothing but such markup is read as calls. */
+  readonly callMarkup?: readonly CallMarkupName[] | undefined;
   readonly systemOnlyFirst?: true | undefined;
   readonly joinsUserMessages?: true | undefined;
   readonly afterResults?: string | undefined;

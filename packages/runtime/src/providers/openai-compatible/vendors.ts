@@ -1,4 +1,5 @@
 import type { EffortLevel, JsonObject } from "@keelson/protocol";
+import type { CallMarkupName } from "../call-markup/call-markup.ts";
 import type { ReasoningQuirks, VendorQuirks } from "./vendor-quirks.ts";
 
 function efforts(member: (effort: string) => JsonObject, max = "high"): { readonly [level in EffortLevel]: JsonObject } {
@@ -18,9 +19,13 @@ const BUDGET: ReasoningQuirks = {
   budget: "thinking.budget_tokens",
 };
 
+/** Servers that run models of all families, whose parser of calls depends on how they were started. */
+const ANY_MARKUP: readonly CallMarkupName[] = ["hermes", "qwen-xml", "kimi", "deepseek", "harmony", "python-tag", "mistral"];
+
 /** What is known of vendors, by name. `docs/vendors.md` says how to add one. */
 const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
   "alibaba": {
+    callMarkup: ["hermes", "qwen-xml"],
     baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
     keyVariable: "DASHSCOPE_API_KEY",
     reasoning: {
@@ -56,6 +61,7 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     maxTokensField: "max_completion_tokens",
   },
   "cerebras": {
+    callMarkup: ["harmony", "hermes", "qwen-xml"],
     baseUrl: "https://api.cerebras.ai/v1",
     maxTokensField: "max_completion_tokens",
     reasoning: { off: { disable_reasoning: true } },
@@ -73,8 +79,9 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     streamOptions: false,
     reasoning: BUDGET,
   },
-  "deepinfra": { baseUrl: "https://api.deepinfra.com/v1/openai" },
+  "deepinfra": { callMarkup: ANY_MARKUP, baseUrl: "https://api.deepinfra.com/v1/openai" },
   "deepseek": {
+    callMarkup: ["deepseek"],
     baseUrl: "https://api.deepseek.com",
     reasoning: {
       ...THINKING_SWITCH,
@@ -84,32 +91,35 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     output: { form: "json-object" },
   },
   "doubleword": { baseUrl: "https://api.doubleword.ai/v1", reasoning: TEMPLATE_SWITCH },
-  "fireworks": { baseUrl: "https://api.fireworks.ai/inference/v1" },
+  "fireworks": { callMarkup: ANY_MARKUP, baseUrl: "https://api.fireworks.ai/inference/v1" },
   "github-models": { baseUrl: "https://models.github.ai/inference", keyVariable: "GITHUB_TOKEN" },
   "google": {
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     keyVariable: "GEMINI_API_KEY",
     reasoning: { off: { reasoning_effort: "none" } },
   },
-  "gpustack": { local: true, baseUrl: "http://localhost/v1", reasoning: TEMPLATE_SWITCH },
+  "gpustack": { callMarkup: ANY_MARKUP, local: true, baseUrl: "http://localhost/v1", reasoning: TEMPLATE_SWITCH },
   "groq": {
+    callMarkup: ["harmony", "hermes", "python-tag"],
     baseUrl: "https://api.groq.com/openai/v1",
     maxTokensField: "max_completion_tokens",
     reasoning: { off: { reasoning_effort: "none" } },
   },
   "heroku": { baseUrl: "https://us.inference.heroku.com/v1", keyVariable: "INFERENCE_KEY" },
-  "huggingface": { baseUrl: "https://router.huggingface.co/v1", keyVariable: "HF_TOKEN" },
+  "huggingface": { callMarkup: ANY_MARKUP, baseUrl: "https://router.huggingface.co/v1", keyVariable: "HF_TOKEN" },
   "litellm": { local: true, baseUrl: "http://localhost:4000" },
   "llamacpp": {
+    callMarkup: ANY_MARKUP,
     local: true,
     baseUrl: "http://localhost:8080/v1",
     reasoning: TEMPLATE_SWITCH,
     systemOnlyFirst: true,
     namedToolChoice: false,
   },
-  "lmstudio": { local: true, baseUrl: "http://localhost:1234/v1", systemOnlyFirst: true, namedToolChoice: false },
+  "lmstudio": { callMarkup: ANY_MARKUP, local: true, baseUrl: "http://localhost:1234/v1", systemOnlyFirst: true, namedToolChoice: false },
   "minimax": { baseUrl: "https://api.minimax.io/v1" },
   "mistral": {
+    callMarkup: ["mistral"],
     baseUrl: "https://api.mistral.ai/v1",
     streamOptions: false,
     reasoning: {
@@ -124,19 +134,22 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     afterResults: "OK",
   },
   "mistralrs": {
+    callMarkup: ANY_MARKUP,
     local: true,
     baseUrl: "http://localhost:1234/v1",
     reasoning: { on: { enable_thinking: true }, off: { enable_thinking: false } },
     systemOnlyFirst: true,
   },
   "moonshot": {
+    callMarkup: ["kimi"],
     baseUrl: "https://api.moonshot.ai/v1",
     reasoning: { ...THINKING_SWITCH, effort: efforts(() => THINKING_SWITCH.on as JsonObject), requiredField: "reasoning_content" },
   },
-  "nvidia": { baseUrl: "https://integrate.api.nvidia.com/v1", reasoning: TEMPLATE_SWITCH },
-  "ollama": { local: true, baseUrl: "http://localhost:11434/v1", reasoning: { off: { reasoning_effort: "none" } } },
+  "nvidia": { callMarkup: ANY_MARKUP, baseUrl: "https://integrate.api.nvidia.com/v1", reasoning: TEMPLATE_SWITCH },
+  "ollama": { callMarkup: ANY_MARKUP, local: true, baseUrl: "http://localhost:11434/v1", reasoning: { off: { reasoning_effort: "none" } } },
   "openai": { baseUrl: "https://api.openai.com/v1", maxTokensField: "max_completion_tokens", callIds: { maxLength: 40 } },
   "openrouter": {
+    callMarkup: ANY_MARKUP,
     baseUrl: "https://openrouter.ai/api/v1",
     reasoning: {
       effort: efforts((effort) => ({ reasoning: { effort } }), "xhigh"),
@@ -147,7 +160,13 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
   },
   "perplexity": { baseUrl: "https://api.perplexity.ai", systemOnlyFirst: true, joinsUserMessages: true },
   "portkey": { baseUrl: "https://api.portkey.ai/v1", keyHeader: "x-portkey-api-key" },
-  "sglang": { local: true, baseUrl: "http://localhost:30000/v1", reasoning: TEMPLATE_SWITCH, systemOnlyFirst: true },
+  "sglang": {
+    callMarkup: ANY_MARKUP,
+    local: true,
+    baseUrl: "http://localhost:30000/v1",
+    reasoning: TEMPLATE_SWITCH,
+    systemOnlyFirst: true,
+  },
   "snowflake": {
     baseUrl: "https://{SNOWFLAKE_ACCOUNT}.snowflakecomputing.com/api/v2/cortex/v1",
     keyVariable: "SNOWFLAKE_PAT",
@@ -155,12 +174,13 @@ const VENDORS: { readonly [vendor: string]: VendorQuirks } = {
     reasoning: { effort: efforts((effort) => ({ reasoning: { effort } })), budget: "reasoning.max_tokens" },
   },
   "together": {
+    callMarkup: ANY_MARKUP,
     baseUrl: "https://api.together.xyz/v1",
     reasoning: { on: { reasoning: { enabled: true } }, off: { reasoning: { enabled: false } } },
   },
   "venice": { baseUrl: "https://api.venice.ai/api/v1", reasoning: { off: { venice_parameters: { disable_thinking: true } } } },
   "vercel": { baseUrl: "https://ai-gateway.vercel.sh/v1", keyVariable: "AI_GATEWAY_API_KEY" },
-  "vllm": { local: true, baseUrl: "http://localhost:8000/v1", reasoning: TEMPLATE_SWITCH, systemOnlyFirst: true },
+  "vllm": { callMarkup: ANY_MARKUP, local: true, baseUrl: "http://localhost:8000/v1", reasoning: TEMPLATE_SWITCH, systemOnlyFirst: true },
   "xai": { baseUrl: "https://api.x.ai/v1", maxTokensField: "max_completion_tokens", reasoning: { replays: false } },
   "zai": {
     baseUrl: "https://api.z.ai/api/paas/v4",
