@@ -1,3 +1,5 @@
+import { exactMessages } from "../exact-message.ts";
+
 /** As the platform's `fetch` is called. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -13,7 +15,7 @@ const NEWLINE = 10;
 const RETURN = 13;
 
 /**
- * The same `fetch`, whose bodies fail where a message is larger: a body, or what is between two empty lines of an event stream. So do streams that
+ * The same `fetch`, whose messages keep the digits of integers ({@link exactMessages}), and whose bodies fail where a message is larger: a body, or what is between two empty lines of an event stream. So do streams that
  * answer a request and tell more than a few of the largest messages could.
  */
 export function boundedFetch(fetch: Fetch, { maxMessageBytes, onStreamEnd }: FetchBounds): Fetch {
@@ -58,7 +60,7 @@ export function boundedFetch(fetch: Fetch, { maxMessageBytes, onStreamEnd }: Fet
         await reader.cancel(reason);
       },
     });
-    return new Response(bounded, { status, statusText, headers });
+    return new Response(bounded.pipeThrough(exactMessages(isStream)), { status, statusText, headers });
   };
 }
 

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, McpError, type McpLogLevel, type McpToolDescriptor, type OnElicitation } from "@keelson/protocol";
 import type { Client, CreateMessageRequestParams, ElicitRequestParams, RequestOptions } from "@modelcontextprotocol/client";
-import { plainJson } from "../../json/index.ts";
+import { jsonValue } from "../../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../../schema/index.ts";
 import { answerElicitation, answerSampling, type Answerer } from "./answer-server.ts";
 import type { ClientSdk } from "./load-sdk.ts";
@@ -111,7 +111,7 @@ async function answerInput({ method, params }: AskedInput, answerer: Answerer, r
 }
 
 async function checkResult({ name, descriptor }: CallServices, tool: string, result: JsonObject): Promise<McpToolResult> {
-  const { content, structuredContent, isError } = plainJson(result) as JsonObject;
+  const { content, structuredContent, isError } = jsonValue(result) as JsonObject;
   const checked: McpToolResult = {
     content: Array.isArray(content) ? (content as readonly JsonObject[]) : [],
     ...(structuredContent !== undefined && { structuredContent: structuredContent as JsonValue }),

@@ -2,6 +2,7 @@ import { type Executor, McpError } from "@keelson/protocol";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
 import { nestsDeeper } from "../../json/index.ts";
+import { exactMessage } from "../exact-message.ts";
 import { createLineReader } from "./line-reader.ts";
 import { createTextQueue } from "./text-queue.ts";
 
@@ -64,7 +65,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
-      const value: unknown = JSON.parse(line);
+      const value: unknown = JSON.parse(exactMessage(line));
       if (nestsDeeper(value, MAX_DEPTH)) throw new TypeError(`more than ${MAX_DEPTH} levels of lists and objects`);
       message = parse(value);
     } catch (error) {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node
 import type { AddressInfo } from "node:net";
 import { McpError } from "@keelson/protocol";
 import type { AuthInfo, McpHttpHandler } from "@modelcontextprotocol/server";
+import { exactMessage } from "../../exact-message.ts";
 import { type McpServer, serverCore } from "../create-mcp-server.ts";
 import type { ServerSdk } from "../load-server-sdk.ts";
 import { createSdkServer } from "../sdk-server.ts";
@@ -242,7 +243,7 @@ function corsHeaders(origin: string | undefined): { readonly [name: string]: str
 
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return JSON.parse(exactMessage(body.toString("utf8")));
   } catch {
     return undefined;
   }
