@@ -61,7 +61,7 @@ describe("a program that a rule denies", () => {
   });
 
   it("doesn't run where lines are scrambled and the rules let them through [MC-15]", { timeout: 600_000 }, async () => {
-    const size = sampleSize("scrambled evasions", { test: 2000, ci: 10_000, soak: 100_000 });
+    const size = sampleSize("scrambled evasions", { test: 1000, ci: 4000, soak: 100_000 });
     const allowed: string[] = [];
     for (const line of new Set(fc.sample(scrambled, { numRuns: size, seed }))) if ((await guarded(line)) === "allow") allowed.push(line);
     process.stdout.write(`${allowed.length} of ${size} scrambled lines are let through\n`);
@@ -213,7 +213,9 @@ const scrambled: fc.Arbitrary<string> = fc
   .map(([line, changes]) =>
     changes.reduce((text, [place, removed, sign]) => {
       const at = place % (text.length + 1);
-      return text.slice(0, at) + sign + text.slice(at + removed);
+      // Letters stay: without one of them, an option or a subcommand would be another.
+      const kept = /[\w-]/.test(text.slice(at, at + removed)) ? at : at + removed;
+      return text.slice(0, at) + sign + text.slice(kept);
     }, line),
   )
   .filter((line) => line.includes("evil"));

@@ -20,6 +20,7 @@ const shell: ProgramReader = (args, { name }) => {
       index++;
       break;
     }
+    if (text === "+") continue;
     if (!/^[-+]./.test(text)) break;
     if (text === "--rcfile" || text === "--init-file") return { unknown: `${name} runs a file before anything else.` };
     if (!text.startsWith("--")) {

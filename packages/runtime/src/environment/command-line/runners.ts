@@ -116,8 +116,10 @@ const setarch: ProgramReader = (args) => {
 };
 const ARCHITECTURE = /^(?:linux(?:32|64)|uname26|i[3-6]86|x86_64|athlon|arm\w*|aarch64|ppc\w*|s390x?|mips\w*|riscv\w*|sparc\w*)$/;
 
+/** Without `-u`, it hands its operands to a shell. */
 const runuser: ProgramReader = (args, where) =>
-  codeAfter(args, /^(?:-[a-z]*c|--command|--session-command)$/) ?? reader(RUNUSER)(args, where);
+  codeAfter(args, /^(?:-[a-z]*c|--command|--session-command)$/) ??
+  (hasOption(args, "u", ["user"]) ? reader(RUNUSER)(args, where) : unclear("runuser"));
 const RUNUSER: RunnerSpec = { values: "ugG", longValues: ["user", "group"] };
 
 const exec: ProgramReader = (args) => {
@@ -188,9 +190,12 @@ function packageManager(names: readonly string[]): ProgramReader {
   return (args, { name }) => {
     if (args.some(({ text }) => /^--(?:script-shell|shell|node-options|(?:user|global)config)/.test(text))) return unclear(name);
     const at = args.findIndex(({ text }) => !text.startsWith("-"));
-    if (name === "npm" && /^(?:pkg|set|config|c)$/.test(args[at]?.text ?? ""))
+    if (name === "npm" && /^(?:pkg?|set?|con\w*|c)$/.test(args[at]?.text ?? ""))
       return { unknown: "Settings of npm may change what it runs." };
-    if (at < 0 || !names.includes((args[at] as ShellWord).text)) return {};
+    const subcommand = args[at]?.text ?? "";
+    // npm takes abbreviations, too.
+    const isRunning = names.some((one) => one === subcommand || (subcommand.length > 1 && one.startsWith(subcommand)));
+    if (!isRunning) return {};
     const coded = codeAfter(args, /^(?:-c|--call)$/);
     if (coded !== undefined) return coded;
     const rest = args.slice(at + 1);
