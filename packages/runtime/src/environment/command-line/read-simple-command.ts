@@ -42,7 +42,7 @@ interface Context {
 }
 
 const MAX_RUNNERS = 12;
-const ASSIGNS = /^[A-Za-z_]\w*(?:\[.*\])?\+?=/s;
+const ASSIGNS = /=/;
 const KEYWORDS: ReadonlySet<string> = new Set(
   "if then elif else fi for while until do done case esac select function in { } [[ ]] ! coproc time"
     .split(" ")
@@ -125,7 +125,7 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
   const aliases = name === first.text || name === "" ? undefined : [[name, ...args.map((word) => word.text)].join(" ")];
   const named = { ...(aliases !== undefined && { aliases }) };
   const isAdded = context.placeholders?.some((placeholder) => first.text.includes(placeholder)) === true;
-  // After `time` and `coproc` such a word is an assignment to bash.
+  // Such a word is an assignment to bash after `time` and `coproc`, and to `env`.
   if (!first.literal || first.globs || first.tilde || isAdded || ASSIGNS.test(first.text)) {
     reading.unknown.add(`Which program \`${shorten(text)}\` starts can't be read.`);
     note({ ...named, ...(context.caution !== undefined && { caution: context.caution }) });
