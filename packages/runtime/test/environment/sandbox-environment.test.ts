@@ -77,6 +77,16 @@ describeWithBubblewrap("the sandbox environment", () => {
     expect(await can(files.read("AGENTS.md"))).toBe(true);
   });
 
+  it("names the path and the folders that may be changed if a write lies outside of them [ER-16, ET-11]", async () => {
+    const { files } = await open({ ...nothing, sandboxes: [sandbox({ filesystem: { allowedRoots: ["src"], deniedPaths: [] } })] });
+    const error: unknown = await files.write("top", "x").catch((thrown: unknown) => thrown);
+    const scope = join(workspace, "src");
+    expect(VfsError.is(error, "scope-violation") && error.failure).toMatchObject({ path: join(workspace, "top"), scope });
+    expect((error as VfsError).message).toBe(
+      `${join(workspace, "top")} cannot be changed: only what lies in ${scope} can. Use a path inside.`,
+    );
+  });
+
   it("shows files that are denied to no search, and lets no folder take them or hooks along", async () => {
     const config = sandbox({ filesystem: { allowedRoots: ["."], deniedPaths: ["secret"] } });
     const { files, can } = await open({ ...nothing, sandboxes: [config] });
@@ -133,7 +143,7 @@ describeWithBubblewrap("the sandbox environment", () => {
     expect(await sh("cat src/a.ts")).not.toContain("canary");
     expect(await sh("echo $HTTP_PROXY$HTTPS_PROXY")).toBe("");
     expect((await refusal(exec.execute({ command: "wc -l src/new" }))).kind).toBe("isolation-violation");
-    expect(await can(files.write("top", "x"))).toBe("operation-denied");
+    expect(await can(files.write("top", "x"))).toBe("scope-violation");
     expect(await can(files.write("src/newer", "x"))).toBe(true);
   });
 

@@ -6,7 +6,7 @@ import { copyTree } from "./copy-tree.ts";
 import { type DiskView, OWN_VIEW } from "./disk-view.ts";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { mimeTypeOf } from "./file-type.ts";
-import type { FileAccess } from "./file-access.ts";
+import { type FileAccess, refusedAccess } from "./file-access.ts";
 import { findRipgrep } from "./find-ripgrep.ts";
 import { listDirectory } from "./list-directory.ts";
 import { withPathLock } from "./path-lock.ts";
@@ -19,21 +19,11 @@ import { createRootedPaths, type RootedPath } from "./rooted-paths.ts";
 import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
 import { globFiles, grepFiles } from "./search-files.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import {
-  intoItself,
-  isDirectory,
-  keptAway,
-  needsRecursive,
-  notDirectory,
-  notFound,
-  ontoItself,
-  readOnlyHere,
-  rootStays,
-  unsupported,
-} from "./vfs-failures.ts";
+import { intoItself, isDirectory, needsRecursive, notDirectory, notFound, ontoItself, rootStays, unsupported } from "./vfs-failures.ts";
 import { isWithin, joinPath } from "./virtual-path.ts";
 import { walkDisk } from "./walk-disk.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { withTimeoutErrors } from "./with-timeout-errors.ts";
 
 export interface DiskVfsOptions {
   /** The folder that relative paths start at and that no path may leave. It must exist. */
@@ -99,13 +89,14 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
   const { folderOf, parentFor, isRootItself, entryAt, readBytes, write: writeResolved } = rooted;
   const isShown = (real: string): boolean => access === undefined || access.of(real) !== "none";
   const requireChangeable = (real: string): void => {
-    if (access !== undefined && access.of(real) !== "write") throw readOnlyHere(real);
+    if (access !== undefined && access.of(real) !== "write") throw refusedAccess(access, "write", real, real);
   };
   /** For what takes a folder with all that is in it. */
   const requireWhole = (real: string, least: "read" | "write"): void => {
-    const level = access?.within(real) ?? "write";
-    if (level === "none") throw keptAway(real);
-    if (level === "read" && least === "write") throw readOnlyHere(real);
+    if (access === undefined) return;
+    const level = access.within(real);
+    if (level === "none") throw refusedAccess(access, "read", real, real);
+    if (level === "read" && least === "write") throw refusedAccess(access, "write", real, real);
   };
   const refuseRoot = (real: string): void => {
     if (isRootItself(real)) throw rootStays(real);
@@ -115,7 +106,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
     isFolder: async (real) => (await entryAt(real)).isDirectory(),
     walk: walkShown,
     async read(real, signal) {
-      if (!isShown(real)) throw keptAway(real);
+      if (access !== undefined && !isShown(real)) throw refusedAccess(access, "read", real, real);
       return readBytes(real, signal);
     },
     async mayMatch(folder, search) {
@@ -127,7 +118,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
     },
   };
 
-  return {
+  return withTimeoutErrors({
     root: paths.root,
     capabilities,
     resolve: (path) => paths.resolveSync(path, workingDirectory),
@@ -254,7 +245,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
         return { path: target.real, bytesTransferred };
       });
     },
-  };
+  });
 
   async function* walkShown(start: string, plan: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
     const at = (relativePath: string): string => joinPath(start, relativePath);

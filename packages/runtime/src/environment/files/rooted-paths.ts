@@ -1,9 +1,9 @@
 import { basename, dirname, resolve } from "node:path/posix";
 import { VfsError } from "@keelson/protocol";
 import { type DiskView, OWN_VIEW } from "./disk-view.ts";
-import type { FileAccess } from "./file-access.ts";
+import { type FileAccess, refusedAccess } from "./file-access.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import { keptAway, outsideRoot } from "./vfs-failures.ts";
+import { outsideRoot } from "./vfs-failures.ts";
 import { isWithin, requireFits, requirePossible } from "./virtual-path.ts";
 
 /** A path inside the roots, free of symbolic links as far as it exists. */
@@ -61,7 +61,7 @@ export function createRootedPaths(root: string, allowed: readonly string[], acce
   const checked = (path: string, existing: string, missing: readonly string[]): RootedPath => {
     const end = missing.length === 0 ? existing : resolve(existing, ...missing);
     if (!contains(end)) throw traversal(path);
-    if (access?.of(end) === "none") throw keptAway(path);
+    if (access?.of(end) === "none") throw refusedAccess(access, "read", path, end);
     return { real: end, existing, missing };
   };
 

@@ -15,6 +15,7 @@ export async function grepFiles(
   options: GrepOptions,
   signal?: AbortSignal,
 ): Promise<GrepMatch[]> {
+  signal?.throwIfAborted();
   const { maxMatches = Number.POSITIVE_INFINITY, fileType } = options;
   const search = compileTextSearch(pattern, options);
   const glob = options.glob === undefined ? undefined : compileFileFilter(options.glob);

@@ -4,6 +4,7 @@ import { mimeTypeOf } from "./file-type.ts";
 import { isDirectory, needsRecursive, notDirectory, notFound, rootStays, unexpectedContent, unsupported } from "./vfs-failures.ts";
 import { namesOf, resolveVirtualPath } from "./virtual-path.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { withTimeoutErrors } from "./with-timeout-errors.ts";
 
 export interface StoreVfsOptions {
   readonly store: StateStore;
@@ -51,7 +52,7 @@ export function createStoreVfs(options: StoreVfsOptions): Vfs {
     throw unsupported(operation, `A state store only reads, writes and removes files; ${operation} is not possible in ${root}.`);
   };
 
-  return {
+  return withTimeoutErrors({
     capabilities: new Set(["read", "write", "rm"]),
     root,
 
@@ -116,7 +117,7 @@ export function createStoreVfs(options: StoreVfsOptions): Vfs {
     cd: () => refuse("cd"),
     cp: () => refuse("cp"),
     mv: () => refuse("mv"),
-  };
+  });
 }
 
 // A NUL is a character of JSON, but databases refuse it in text.

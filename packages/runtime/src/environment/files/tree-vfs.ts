@@ -16,6 +16,7 @@ import {
   unsupported,
 } from "./vfs-failures.ts";
 import { isWithin, joinPath, resolveVirtualPath } from "./virtual-path.ts";
+import { withTimeoutErrors } from "./with-timeout-errors.ts";
 
 const READING: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd"];
 const WRITING: readonly VfsCapability[] = ["write", "edit", "rm", "cp", "mv"];
@@ -35,7 +36,7 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
     read: async (path) => tree.requireFile(path).content,
   };
 
-  return {
+  return withTimeoutErrors({
     capabilities: new Set(readOnly ? READING : [...READING, ...WRITING]),
     root: "/",
 
@@ -148,7 +149,7 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
       }
       return { path: target, bytesTransferred: node.type === "file" ? node.content.byteLength : 0 };
     },
-  };
+  });
 }
 
 function namesIn(children: ReadonlyMap<string, TreeNode>): string[] {

@@ -28,6 +28,11 @@ export function vfsErrorFrom(error: unknown, path: string): VfsError {
         },
         options,
       );
+    case "ETIMEDOUT":
+      return new VfsError(
+        { kind: "timeout", path, message: `The system gave no answer for ${path} in time (${code}). Try again.` },
+        options,
+      );
     case undefined:
       return new VfsError({ kind: "other", message: `${path}: ${error instanceof Error ? error.message : String(error)}` }, options);
     default:

@@ -46,6 +46,16 @@ export function outsideRoot(attempted: string, root: string): VfsError {
   return new VfsError({ kind: "path-traversal", attempted, root, message: `${attempted} lies outside ${root}. Use a path inside it.` });
 }
 
+export function outsideScope(path: string, wanted: "read" | "write", folders: readonly string[]): VfsError {
+  const scope = folders.join(", ");
+  const may = wanted === "read" ? "be read" : "be changed";
+  const message =
+    scope === ""
+      ? `${path} cannot ${may}: no folder may here.`
+      : `${path} cannot ${may}: only what lies in ${scope} can. Use a path inside.`;
+  return new VfsError({ kind: "scope-violation", path, scope, message });
+}
+
 export function keptAway(path: string): VfsError {
   return new VfsError({ kind: "operation-denied", path, message: `${path} is denied here: it can be neither read nor written.` });
 }

@@ -28,6 +28,7 @@ import { isWithin, joinPath } from "../files/virtual-path.ts";
 import { copyOriginal, withEntry } from "./anchored-entry.ts";
 import type { LayeredTree } from "./layered-tree.ts";
 import { walkLayers } from "./walk-layers.ts";
+import { withTimeoutErrors } from "../files/with-timeout-errors.ts";
 
 const CAPABILITIES: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd", "write", "edit", "rm", "cp", "mv"];
 
@@ -116,7 +117,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     read: readBytes,
   };
 
-  return {
+  return withTimeoutErrors({
     root,
     capabilities: new Set(CAPABILITIES),
     realPath: resolve,
@@ -240,7 +241,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
         return { path: target, bytesTransferred };
       });
     },
-  };
+  });
 
   async function leadsToFolder(path: string): Promise<boolean> {
     try {

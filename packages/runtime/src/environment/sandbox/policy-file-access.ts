@@ -38,6 +38,7 @@ export async function policyFileAccess(policy: SandboxPolicy, workspace: string)
   };
   return {
     of,
+    roots: { writable: writableRoots, ...(filesystem.readableRoots && { readable: filesystem.readableRoots }) },
     within(path) {
       const level = of(path);
       if (level === "none" || deniedPaths.some((denied) => isWithin(denied, path))) return "none";
