@@ -1,22 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { StateError } from "@keelson/protocol";
 import type { StateEntry } from "../kit/state-entry.ts";
-
-/** The text of the file that an entry is kept in: JSON that people can read. */
-export function entryText(key: string, entry: StateEntry): string {
-  const { value, metadata, ...others } = entry;
-  const shown = {
-    key,
-    ...others,
-    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as unknown),
-    value: JSON.parse(value) as unknown,
-  };
-  return `${JSON.stringify(shown, undefined, 2)}\n`;
-}
+import type { EntryFields, EntryFormat } from "./entry-format.ts";
 
 /** @returns `undefined` where there is no such file. @throws StateError `corrupt` */
-export async function readEntry(path: string): Promise<StateEntry | undefined> {
-  const read = await readFields(path);
+export async function readEntry(path: string, format: EntryFormat): Promise<StateEntry | undefined> {
+  const read = await readFields(path, format);
   if (read === undefined) return undefined;
   const { version, value, metadata, expiresAt, tier, lifetime, contentKind, salience } = read;
   if (typeof version !== "number" || value === undefined) throw corrupt(path, "it has no version or no value");
@@ -33,13 +22,13 @@ export async function readEntry(path: string): Promise<StateEntry | undefined> {
 }
 
 /** The key that an entry is of. @returns `undefined` where there is no such file. @throws StateError `corrupt` */
-export async function readKey(path: string): Promise<string | undefined> {
-  const read = await readFields(path);
+export async function readKey(path: string, format: EntryFormat): Promise<string | undefined> {
+  const read = await readFields(path, format);
   if (read !== undefined && typeof read["key"] !== "string") throw corrupt(path, "it has no key");
   return read?.["key"] as string | undefined;
 }
 
-async function readFields(path: string): Promise<{ readonly [name: string]: unknown } | undefined> {
+async function readFields(path: string, format: EntryFormat): Promise<EntryFields | undefined> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
@@ -49,7 +38,7 @@ async function readFields(path: string): Promise<{ readonly [name: string]: unkn
     throw error;
   }
   try {
-    return (JSON.parse(text) as { readonly [name: string]: unknown } | null) ?? {};
+    return format.read(text);
   } catch (cause) {
     throw corrupt(path, (cause as Error).message, cause);
   }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { StateError } from "@keelson/protocol";
+import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import { processOwner } from "../../platform/process-owner.ts";
 import { describeStateStore } from "../../testing/state-store-contract.ts";
@@ -17,6 +18,59 @@ const SESSION = { type: "session", id: "s1" } as const;
 describeStateStore("createFsStore", () => {
   let time = 1_000_000;
   return { store: createFsStore({ root: newRoot(), now: () => time }), advance: (ms) => void (time += ms) };
+});
+
+describeStateStore("createFsStore with format markdown", () => {
+  let time = 1_000_000;
+  const store = createFsStore({ root: newRoot(), format: "markdown", now: () => time });
+  return { store, advance: (ms) => void (time += ms) };
+});
+
+it("keeps text in Markdown files that people can edit, and other values as blocks of JSON in them [LA-12]", async () => {
+  const root = newRoot();
+  await using store = createFsStore({ root, format: "markdown" });
+  await store.write(SESSION, "notes/style", "# Style\n\n- short sentences\n", { metadata: { by: "test" } });
+  await store.write(SESSION, "settings", { theme: "dark" });
+  const file = (name: string): string => join(root, "session/s1", name);
+  expect(readFileSync(file("notes/style.md"), "utf8")).toBe(
+    '---\nkey: "notes/style"\nversion: 1\nmetadata: {"by":"test"}\n---\n\n# Style\n\n- short sentences\n\n',
+  );
+  expect(readFileSync(file("settings.md"), "utf8")).toBe(
+    '---\nkey: "settings"\nversion: 1\ntype: "json"\n---\n\n```json\n{\n  "theme": "dark"\n}\n```\n',
+  );
+  writeFileSync(file("notes/style.md"), readFileSync(file("notes/style.md"), "utf8").replace("short", "plain"));
+  expect((await store.read(SESSION, "notes/style"))?.value).toBe("# Style\n\n- plain sentences\n");
+  writeFileSync(file("notes/style.md"), "no front matter");
+  await expect(store.read(SESSION, "notes/style")).rejects.toThrow(/style\.md is damaged: it does not begin with front matter/);
+});
+
+it("keeps every text in Markdown as it is", async () => {
+  await using store = createFsStore({ root: newRoot(), format: "markdown" });
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(fc.constantFrom("---", "\n", "\r\n", "```json", "```", "\ud83d", "a: 1", " ", "\ufeff")).map((parts) => parts.join("")),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (value) => {
+      await store.write(SESSION, "k", value);
+      expect((await store.read(SESSION, "k"))?.value).toBe(value);
+    }),
+  );
+});
+
+it("refuses a folder that holds values in the other form, and ignores files that are not of a store", async () => {
+  const root = newRoot();
+  await using json = createFsStore(root);
+  await json.write(SESSION, "a", 1);
+  writeFileSync(join(root, "session/s1/README.md"), "a person's");
+  expect(await json.list(SESSION, "")).toEqual(["a"]);
+  expect(await json.read(SESSION, "README")).toBeUndefined();
+  await using markdown = createFsStore({ root, format: "markdown" });
+  const refused = /a\.json holds a value as json, and this store was opened for markdown\. Open it with format "json"/;
+  await expect(markdown.read(SESSION, "a")).rejects.toThrow(refused);
+  await expect(markdown.list(SESSION, "")).rejects.toThrow(refused);
+  await expect(markdown.write(SESSION, "a", 2)).rejects.toThrow(refused);
+  expect(() => createFsStore({ root, format: "yaml" as "json" })).toThrow(/format is "yaml": use "json" or "markdown"/);
 });
 
 it("lays each key into a file that people can read, and another store reads it after a restart [ST-09]", async () => {
@@ -129,7 +183,7 @@ it("keeps any key in any scope, however long their paths would be, and goes on w
     expect(await store.list(scope, "É")).toEqual([]);
   }
   // As earlier versions wrote them.
-  const file = join(root, scopePath(long), keyPath("É".repeat(100)));
+  const file = join(root, scopePath(long), keyPath("É".repeat(100), ".json"));
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify({ key: "É".repeat(100), version: 7, value: "old" }));
   expect(await store.list(long, "")).toEqual(["É".repeat(100)]);

@@ -1,4 +1,4 @@
-import type { Dirent } from "node:fs";
+import { type Dirent, existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Scope, StateError, type StateStore } from "@keelson/protocol";
@@ -7,8 +7,9 @@ import { takeLock } from "../../platform/lock-file.ts";
 import { makeFolder } from "../../platform/make-folder.ts";
 import { replacePrivateFile } from "../../platform/private-file.ts";
 import { keyRange, keysInRange } from "../kit/key-page.ts";
-import { assertKey, closedStateStore, encodeWrite, isLive, planWrite, storedValue } from "../kit/state-entry.ts";
-import { entryText, readEntry, readKey } from "./entry-file.ts";
+import { assertKey, closedStateStore, encodeWrite, isLive, planWrite, type StateEntry, storedValue } from "../kit/state-entry.ts";
+import { readEntry, readKey } from "./entry-file.ts";
+import { ENTRY_FORMATS, type EntryFormat } from "./entry-format.ts";
 import { toStateError } from "./fs-failure.ts";
 import { isDigestPath, keyFile, keyOfPath, scopeFolder } from "./key-path.ts";
 import { mayBeLeftBehind, removeDraftsOf, removeLeftBehind, removeWithFolders } from "./left-behind.ts";
@@ -16,6 +17,11 @@ import { mayBeLeftBehind, removeDraftsOf, removeLeftBehind, removeWithFolders } 
 export interface FsStoreOptions {
   /** The folder; it is created when missing. */
   readonly root: string;
+  /**
+   * The form of the files. `json`: an object with the value. `markdown`: text as a Markdown file that people and other programs can edit, other
+   * values as a block of JSON in one. A folder holds one form only. Default: `json`.
+   */
+  readonly format?: "json" | "markdown" | undefined;
   /** Unix ms. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
   /** Default 16 MiB of JSON text. */
@@ -25,23 +31,26 @@ export interface FsStoreOptions {
 }
 
 const LOCK = ".lock";
+const IS_OF_A_STORE = /\.(?:json|md)$/;
 const RETRY_MS = 5;
 /** So that a store of many sessions does not grow for each. */
 const MAX_TIDIED = 10_000;
 
 /**
- * A state store in a folder: a JSON file for each key, in a folder for each scope, as in `session/s1/history/turn-1.json`. A write is there
+ * A state store in a folder: a file for each key, JSON or Markdown, in a folder for each scope, as in `session/s1/history/turn-1.json`. A write is there
  * whole or not at all, and others' writes of a scope wait for it, those of other processes too. It has no search: that finds nothing.
  */
 export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStore {
   const options: FsStoreOptions = typeof rootOrOptions === "string" ? { root: rootOrOptions } : rootOrOptions;
-  checkOptionNames("createFsStore", options, { root: true, now: true, maxValueBytes: true, busyTimeoutMs: true });
+  checkOptionNames("createFsStore", options, { root: true, format: true, now: true, maxValueBytes: true, busyTimeoutMs: true });
   const { now = Date.now, maxValueBytes, busyTimeoutMs = 10_000 } = options;
   if (typeof options.root !== "string" || options.root === "" || options.root.includes("\0"))
     throw new StateError({
       kind: "invalid-input",
       message: `A store of files needs the path of a folder; it got ${JSON.stringify(options.root)}.`,
     });
+  const format = formatOf(options.format);
+  const { extension } = format;
   const root = resolve(options.root);
   const queues = new Map<string, Promise<unknown>>();
   /** The folders in which nothing is left behind, as far as this store knows: looking for that at each write would cost as much as there are keys. */
@@ -52,6 +61,13 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     if (isClosed) throw closedStateStore();
     return scopeFolder(root, scope);
   };
+
+  /** Reads an entry of this store's form. A value that is there in the other form is an error, since it would be hidden. */
+  async function readEntryOf(path: string): Promise<StateEntry | undefined> {
+    const entry = await readEntry(path, format);
+    if (entry === undefined) await refuseOtherForm(path.slice(0, -extension.length), format);
+    return entry;
+  }
 
   /** One change of a scope after the other, in this process and all others. */
   async function change<T>(folder: string, work: () => Promise<T>): Promise<T> {
@@ -79,8 +95,8 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
   return {
     async read(scope, key) {
       assertKey(key);
-      const path = keyFile(folderOf(scope), key);
-      const entry = await attempt(path, () => readEntry(path));
+      const path = keyFile(folderOf(scope), key, extension);
+      const entry = await attempt(path, () => readEntryOf(path));
       return isLive(entry, now()) ? storedValue(entry) : undefined;
     },
     async list(scope, prefix, page) {
@@ -91,9 +107,9 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
         const entries = await entriesBelow(folder);
         if (entries.some(mayBeLeftBehind)) await tidyIfFree(folder);
         // Whether one has expired stands in its file.
-        for (const key of keysInRange(await keysAmong(entries, folder), { ...range, limit: Number.POSITIVE_INFINITY })) {
+        for (const key of keysInRange(await keysAmong(entries, folder, format), { ...range, limit: Number.POSITIVE_INFINITY })) {
           if (found.length >= range.limit) break;
-          if (isLive(await readEntry(keyFile(folder, key)), now())) found.push(key);
+          if (isLive(await readEntry(keyFile(folder, key, extension), format), now())) found.push(key);
         }
         return found;
       });
@@ -105,12 +121,12 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     async write(scope, key, value, writeOptions) {
       const write = encodeWrite(scope, key, value, writeOptions, maxValueBytes);
       const folder = folderOf(scope);
-      const path = keyFile(folder, key);
+      const path = keyFile(folder, key, extension);
       return attempt(path, () =>
         change(folder, async () => {
-          const entry = planWrite(write, await readEntry(path), now());
+          const entry = planWrite(write, await readEntryOf(path), now());
           makeFolder(dirname(path), 0o700);
-          await replacePrivateFile(path, entryText(key, entry));
+          await replacePrivateFile(path, format.write(key, entry));
           return entry.version;
         }),
       );
@@ -118,7 +134,7 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     async delete(scope, key) {
       assertKey(key);
       const folder = folderOf(scope);
-      const path = keyFile(folder, key);
+      const path = keyFile(folder, key, extension);
       await attempt(path, () =>
         change(folder, async () => {
           await removeDraftsOf(path);
@@ -150,13 +166,36 @@ async function lock(folder: string, busyTimeoutMs: number, foundLeft: () => void
   }
 }
 
-async function keysAmong(entries: readonly Dirent[], folder: string): Promise<readonly string[]> {
+function formatOf(name: unknown = "json"): EntryFormat {
+  if (name === "json" || name === "markdown") return ENTRY_FORMATS[name];
+  throw new StateError({ kind: "invalid-input", message: `format is ${JSON.stringify(name)}: use "json" or "markdown".` });
+}
+
+/**
+ * Rejects if a file of this name holds a value in the other form. Files that are not of a store are ignored.
+ * @param base the path without its extension
+ */
+async function refuseOtherForm(base: string, { name }: EntryFormat): Promise<void> {
+  const other = ENTRY_FORMATS[name === "json" ? "markdown" : "json"];
+  const path = base + other.extension;
+  if (!existsSync(path) || (await readKey(path, other).catch(() => undefined)) === undefined) return;
+  throw new StateError({
+    kind: "invalid-input",
+    message: `${path} holds a value as ${other.name}, and this store was opened for ${name}. Open it with format "${other.name}", or move the values to another folder.`,
+  });
+}
+
+async function keysAmong(entries: readonly Dirent[], folder: string, format: EntryFormat): Promise<readonly string[]> {
   const keys: string[] = [];
   for (const entry of entries) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     const below = relative(folder, path).replaceAll(sep, "/");
-    const key = isDigestPath(below) ? await readKey(path) : keyOfPath(below);
+    if (!below.endsWith(format.extension)) {
+      if (IS_OF_A_STORE.test(below)) await refuseOtherForm(path.replace(IS_OF_A_STORE, ""), format);
+      continue;
+    }
+    const key = isDigestPath(below) ? await readKey(path, format) : keyOfPath(below, format.extension);
     if (key !== undefined) keys.push(key);
   }
   return keys;

@@ -3,6 +3,10 @@ import { join } from "node:path";
 import type { Scope } from "@keelson/protocol";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
 import { scopeName } from "../kit/state-scope.ts";
+import type { EntryFormat } from "./entry-format.ts";
+
+/** The end of the names of a store's files. */
+type Extension = EntryFormat["extension"];
 
 /** File names end at 255 bytes nearly everywhere; some is left for what is put behind them. */
 const MAX_SEGMENT = 200;
@@ -11,7 +15,7 @@ const CONTINUED = "%+";
 const MAX_SCOPE_PATH = 300;
 const MAX_KEY_PATH = 400;
 /** No name that was escaped begins so. */
-const DIGEST = /^%\+[0-9a-f]{64}\.json$/;
+const DIGEST = /^%\+[0-9a-f]{64}\.(?:json|md)$/;
 
 /** The folder of a scope. One whose path would be too long has its digest as its name, unless an earlier version has made the long one. */
 export function scopeFolder(root: string, scope: Scope): string {
@@ -21,10 +25,10 @@ export function scopeFolder(root: string, scope: Scope): string {
 }
 
 /** The file of a key in the folder of its scope. One whose path would be too long is named as in {@link scopeFolder}. */
-export function keyFile(folder: string, key: string): string {
-  const path = join(folder, keyPath(key));
+export function keyFile(folder: string, key: string, extension: Extension): string {
+  const path = join(folder, keyPath(key, extension));
   if (path.length - folder.length <= MAX_KEY_PATH || existsSync(path)) return path;
-  return join(folder, `${digestName(key)}.json`);
+  return join(folder, `${digestName(key)}${extension}`);
 }
 
 /** Whether a file's path below the folder of its scope says nothing of its key, which stands in the file. */
@@ -41,10 +45,10 @@ function digestName(name: string): string {
  * that don't tell upper from lower case, or one Unicode form from another, as well: what is not plain in a name is written as `%` and its
  * bytes in hexadecimal digits. Names that are too long go on in a folder.
  */
-export function keyPath(key: string): string {
+export function keyPath(key: string, extension: Extension): string {
   const names = key.split("/").map(escapeName);
-  const last = `${names.pop() ?? ""}.json`;
-  return [...names.map((name) => name.replace(/\.json$/, "%2Ejson")), last].flatMap(cut).join("/");
+  const last = `${names.pop() ?? ""}${extension}`;
+  return [...names.map((name) => (name.endsWith(extension) ? name.replace(/\.(?=[^.]*$)/, "%2E") : name)), last].flatMap(cut).join("/");
 }
 
 /** Where the keys of a scope lie: `session/s1`, `custom/team/7`, `global`. Upper case and the like are written as in {@link keyPath}. */
@@ -57,17 +61,17 @@ export function scopePath(scope: Scope): string {
 }
 
 /** The key of a path that {@link keyPath} made; `undefined` for any other. */
-export function keyOfPath(path: string): string | undefined {
+export function keyOfPath(path: string, extension: Extension): string | undefined {
   const joined = path.replaceAll(`${CONTINUED}/`, "");
-  if (!joined.endsWith(".json")) return undefined;
-  const names = joined.slice(0, -".json".length).split("/");
+  if (!joined.endsWith(extension)) return undefined;
+  const names = joined.slice(0, -extension.length).split("/");
   let key: string;
   try {
     key = names.map((name) => decodeURIComponent(name === "%" ? "" : name)).join("/");
   } catch {
     return undefined;
   }
-  return keyPath(key) === path ? key : undefined;
+  return keyPath(key, extension) === path ? key : undefined;
 }
 
 function escapeName(name: string): string {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isDeadOwner } from "../../platform/process-owner.ts";
 
 /** What a killed process leaves of a file that it was about to put in place. */
-const DRAFT = /\.json\.[0-9a-f]{12}$/;
+const DRAFT = /\.(?:json|md)\.[0-9a-f]{12}$/;
 /** What it leaves of a lock that it was about to take, or to take over. */
 const LOCK_DRAFT = /^\.lock(?:\.(?:[0-9a-f]{12}|[0-9a-f]{16}))+$/;
 /** Such a file is there for milliseconds. Longer than this nobody waits on a disk. */
