@@ -9,6 +9,9 @@ import {
   type SessionId,
   type StateReader,
 } from "@keelson/protocol";
+import { checkOptionNames } from "../json/option-names.ts";
+import type { SummaryModel } from "./compaction/compact-in-memory.ts";
+import { checkStrategy, type CompactionStrategy } from "./compaction/strategy.ts";
 import { Conversation } from "./conversation.ts";
 import { type Encounter, fireRule, firingIn, predicateHolds } from "./fire-rule.ts";
 import type { PlannedRequest } from "./xray/xray-conversation.ts";
@@ -98,6 +101,29 @@ class RuledContext implements ContextOfRules {
 
   async injectMessage(message: Message, policy?: CompactionPolicy, untrusted?: readonly string[]): Promise<void> {
     await this.#inject("inject-message", message, policy, untrusted);
+  }
+
+  async compact(strategy: CompactionStrategy, options: SummaryModel = {}): Promise<boolean> {
+    checkOptionNames("context.compact", options, { provider: true, model: true, signal: true });
+    const checked = checkStrategy(strategy, "strategy");
+    const binding = this.#binding;
+    if (binding === undefined) {
+      const { compactInMemory } = await import("./compaction/compact-in-memory.ts");
+      return this.run({
+        type: "compact",
+        input: { messages: this.messages.length },
+        inputIsFixed: true,
+        execute: () => compactInMemory(this.conversation, checked, options),
+      });
+    }
+    if (binding.compact === undefined)
+      throw new AgentError({
+        kind: "invalid-option",
+        option: "strategy",
+        message: "What this context is bound to cannot compact its conversation.",
+      });
+    const firing = firingIn(this);
+    return binding.compact(firing ? `${firing.point}/compact/${++firing.injections}` : `compact/${++this.#unnamed}`, checked);
   }
 
   /**

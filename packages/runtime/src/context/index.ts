@@ -11,6 +11,8 @@ export {
   type StubResultsOptions,
   type SummariseOptions,
 } from "./compaction/strategy.ts";
+export { compactionRule, type CompactionRuleOptions } from "./compaction/compaction-rule.ts";
+export type { SummaryModel } from "./compaction/compact-in-memory.ts";
 export { applyStrategy, type Shortening } from "./compaction/apply-strategy.ts";
 export { foldIntoSummary, type Foldable } from "./room/fold-into-summary.ts";
 export type { Entry } from "./room/entry.ts";

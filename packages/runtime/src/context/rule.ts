@@ -1,4 +1,6 @@
 import type { CompactionPolicy, JsonValue, Message, ReachedLimit, SessionId, StateReader, Usage, Usd } from "@keelson/protocol";
+import type { SummaryModel } from "./compaction/compact-in-memory.ts";
+import type { CompactionStrategy } from "./compaction/strategy.ts";
 import type { Conversation } from "./conversation.ts";
 import type { PlannedRequest } from "./xray/xray-conversation.ts";
 import type { Xray } from "./xray/xray-request.ts";
@@ -120,6 +122,8 @@ export interface ContextBinding {
   readonly state?: StateReader | undefined;
   /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
   isDecided?(point: string): boolean;
+  /** Shortens the conversation by a strategy, as a recorded act, and resolves to true if it is shorter now. Default: it cannot be shortened here. */
+  compact?(key: string, strategy: CompactionStrategy): Promise<boolean>;
   metrics(): ContextMetrics;
   /** Takes note that an observer failed. Default: nobody does. */
   warn?(message: string): void;
@@ -149,6 +153,12 @@ export interface Context {
   injectSystem(text: string): Promise<void>;
   /** @param untrusted where text in it comes from that nobody vouches for: what a model asks for from then on is judged with it in context */
   injectMessage(message: Message, policy?: CompactionPolicy, untrusted?: readonly string[]): Promise<void>;
+  /**
+   * Shortens the conversation by a strategy, as the operation `compact`, and resolves to true if it is shorter now. In a run the log records it
+   * and the run's model writes summaries; elsewhere the model in `options` does.
+   * @throws AgentError of kind `invalid-option` for what is no strategy, or for a summary without a provider
+   */
+  compact(strategy: CompactionStrategy, options?: SummaryModel): Promise<boolean>;
   /**
    * The single entry of every operation: asks the predicates of its rules, fires the rules before it, executes it, fires the rules
    * after it.

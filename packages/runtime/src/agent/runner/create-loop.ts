@@ -30,6 +30,7 @@ import { oneAtATime } from "../loop/one-at-a-time.ts";
 import { RunParts } from "../turn/run-parts.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import { MOMENTS } from "../loop/moments.ts";
+import { compactForContext } from "../loop/compaction/compact-for-context.ts";
 import { bindMoments, type Moments } from "../turn/moments.ts";
 import { bindPolicies } from "../features/permissions/run-policies.ts";
 import { bindSignals } from "../features/signals/run-signals.ts";
@@ -95,7 +96,13 @@ export function createLoop({
   const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   const { files, state: reader, secrets } = services;
-  context.bind(new RunBinding(execution, () => planRequest(loop), reader));
+  context.bind(
+    new RunBinding(execution, {
+      planned: () => planRequest(loop),
+      compact: (key, strategy) => compactForContext(loop, key, strategy),
+      state: reader,
+    }),
+  );
   const exec = services.exec && (env || cwd !== undefined) ? startedIn(services.exec, { cwd, env }) : services.exec;
   const loop: Loop = {
     agent,

@@ -19,6 +19,7 @@ import { createForgetfulLog, forgetfulBlobs } from "../../session/forgetful-log.
 import { Journal } from "../../session/journal.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { unattendedTool } from "../../tools/unattended-tool.ts";
+import type { CompactionOptions } from "../definition/compaction/compaction-options.ts";
 import { createAgent } from "../definition/create-agent.ts";
 import { modelName } from "../definition/model-source.ts";
 import { createEphemeralApprovalKeys } from "../turn/approval-keys.ts";
@@ -41,6 +42,8 @@ export interface ReactLoopOptions {
   readonly model?: string | undefined;
   readonly systemPrompt?: string | undefined;
   readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output"> | undefined;
+  /** When and how the conversation is shortened. Summaries are written nowhere but into it. Default: only if a request is too long for the model. */
+  readonly compaction?: Omit<CompactionOptions, "store"> | undefined;
   /** Of this invocation: goes before the options above. */
   readonly config?: OperatorConfig | undefined;
   /** The caller, whom tools see as `agent`. Default `react-loop`. */
@@ -62,7 +65,7 @@ export interface ReactLoopOptions {
  */
 export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput> {
   const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
-  const { onEvent } = options;
+  const { onEvent, compaction } = options;
   const id = `r_${globalThis.crypto.randomUUID()}`;
   const agent = createAgent({
     name,
@@ -73,6 +76,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     permissions: { mode: "bypass-all" },
     ...(config.allowedOperators && { allowedTools: config.allowedOperators }),
     ...(settings && { settings }),
+    ...(compaction && { compaction }),
   });
   const log = options.log ?? createForgetfulLog(() => clock.now());
   const blobs = options.blobs ?? forgetfulBlobs;

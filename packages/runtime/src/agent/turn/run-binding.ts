@@ -1,4 +1,5 @@
 import type { CompactionPolicy, Message, SessionId, StateReader } from "@keelson/protocol";
+import type { CompactionStrategy } from "../../context/compaction/strategy.ts";
 import type { ContextBinding } from "../../context/rule.ts";
 import type { ContextMetrics } from "../../context/rule.ts";
 import type { PlannedRequest } from "../../context/xray/xray-conversation.ts";
@@ -9,12 +10,14 @@ import { sourceLine } from "../../session/untrusted-sources.ts";
 export class RunBinding implements ContextBinding {
   readonly #execution: Execution;
   readonly planned: () => PlannedRequest;
+  readonly compact: (key: string, strategy: CompactionStrategy) => Promise<boolean>;
   readonly state: StateReader | undefined;
   #injected = 0;
 
-  constructor(execution: Execution, planned: () => PlannedRequest, state: StateReader | undefined) {
+  constructor(execution: Execution, { planned, compact, state }: Pick<RunBinding, "planned" | "compact" | "state">) {
     this.#execution = execution;
     this.planned = planned;
+    this.compact = compact;
     this.state = state;
   }
 

@@ -14,7 +14,7 @@ export interface FileAccess {
 }
 
 /**
- * Returns the error for access that is refused: `scope-violation` if the path lies in none of the allowed folders, else `operation-denied`.
+ * Returns the error for access that is refused: `scope-violation` if the path is in none of the allowed folders, else `operation-denied`.
  * @param path the path as it was given
  * @param real the path that it leads to
  */

@@ -28,7 +28,7 @@ const JSON_BLOCK = /^```json\r?\n([\s\S]*?)\r?\n?```\s*$/;
 
 /**
  * Front matter with a line of JSON for the key and what else is known of it, then the value: text as it is, any other value as a block of JSON,
- * which the line `type: "json"` tells apart from text.
+ * which the line `type: "json"` marks.
  */
 const MARKDOWN_FORMAT: EntryFormat = {
   name: "markdown",

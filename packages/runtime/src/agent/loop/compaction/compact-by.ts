@@ -68,7 +68,8 @@ export function dueAgain({ agent }: Loop): Required<Pick<Compaction, "isDue">> {
   return { isDue: (messages, tokens) => messages > maxMessages || tokens > maxTokens };
 }
 
-async function shorten(loop: Loop, key: string, strategy: CompactionStrategy): Promise<Compacted | undefined> {
+/** Returns the conversation as a strategy shortens it, or `undefined` if there is nothing to gain. */
+export async function shorten(loop: Loop, key: string, strategy: CompactionStrategy): Promise<Compacted | undefined> {
   const shortening = applyStrategy(strategy, entriesOf(loop), sessionOf(loop).request);
   if (shortening?.type !== "ask") return shortening;
   const summary = await summarise(loop, key, shortening.parts.old, shortening.strategy);
