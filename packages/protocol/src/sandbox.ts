@@ -9,20 +9,21 @@ export type SandboxConfig = {
   readonly filesystem?: FilesystemConfig;
   /** Absent: every command that is not denied. */
   readonly allowedCommands?: readonly string[];
-  readonly deniedCommands: readonly string[];
+  /** Default: none. */
+  readonly deniedCommands?: readonly string[];
 };
 
 export type NetworkConfig = {
   readonly enabled: boolean;
-  /** Absent: all public domains. */
+  /** Hosts, each with a port if it is another than 80 or 443. Absent: all public domains, on ports 80 and 443. */
   readonly allowedDomains?: readonly string[];
-  /** These win over allowed ones. */
-  readonly deniedDomains: readonly string[];
+  /** These win over allowed ones. Default: none. */
+  readonly deniedDomains?: readonly string[];
 };
 
 export type FilesystemConfig = {
-  /** Folders that may be written, with all that is in them. */
-  readonly allowedRoots: readonly string[];
-  /** Files and folders that are neither read nor written. */
-  readonly deniedPaths: readonly string[];
+  /** Folders that may be written, with all that is in them. Default: the workspace. */
+  readonly allowedRoots?: readonly string[];
+  /** Files and folders that are neither read nor written. Default: none. */
+  readonly deniedPaths?: readonly string[];
 };

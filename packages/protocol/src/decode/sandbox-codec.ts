@@ -4,8 +4,10 @@ import { type Codec, fields, flag, list, optional, text } from "./codec.ts";
 /** Closed, as all that grants or takes away rights. */
 export const sandboxConfigCodec: Codec<SandboxConfig> = fields<SandboxConfig>({
   enabled: flag,
-  network: optional(fields<NetworkConfig>({ enabled: flag, allowedDomains: optional(list(text())), deniedDomains: list(text()) })),
-  filesystem: optional(fields<FilesystemConfig>({ allowedRoots: list(text()), deniedPaths: list(text()) })),
+  network: optional(
+    fields<NetworkConfig>({ enabled: flag, allowedDomains: optional(list(text())), deniedDomains: optional(list(text())) }),
+  ),
+  filesystem: optional(fields<FilesystemConfig>({ allowedRoots: optional(list(text())), deniedPaths: optional(list(text())) })),
   allowedCommands: optional(list(text())),
-  deniedCommands: list(text()),
+  deniedCommands: optional(list(text())),
 });

@@ -77,6 +77,21 @@ describeWithBubblewrap("the sandbox environment", () => {
     expect(await can(files.read("AGENTS.md"))).toBe(true);
   });
 
+  it("has the defaults of a policy if a sandbox says only that it is enabled: a writable workspace, no network, every command [AG-21, MC-11, MC-12, MC-13]", async () => {
+    const { files, sh, can } = await open({ ...nothing, sandboxes: [{ enabled: true }] });
+    expect(await sh("echo x > src/b.ts && cat src/b.ts && wc -l < src/b.ts | tr -d ' '")).toBe("x\n1");
+    expect(await sh(`echo x > ${base}/other/file`)).toContain("failed");
+    expect(await sh("echo $HTTP_PROXY$HTTPS_PROXY")).toBe("");
+    expect(await can(files.write("src/c.ts", "x"))).toBe(true);
+    const open2 = await open({
+      ...nothing,
+      sandboxes: [{ enabled: true, network: { enabled: true }, filesystem: { deniedPaths: ["secret"] } }],
+    });
+    expect(await open2.sh("echo $HTTP_PROXY$HTTPS_PROXY")).not.toBe("");
+    expect(await open2.sh("cat secret/key")).toContain("failed");
+    expect(await open2.sh("echo y > src/b.ts && cat src/b.ts")).toBe("y");
+  });
+
   it("names the path and the folders that may be changed if a write lies outside of them [ER-16, ET-11]", async () => {
     const { files } = await open({ ...nothing, sandboxes: [sandbox({ filesystem: { allowedRoots: ["src"], deniedPaths: [] } })] });
     const error: unknown = await files.write("top", "x").catch((thrown: unknown) => thrown);

@@ -54,7 +54,7 @@ const FUNCTIONS: { readonly [name: string]: readonly [meant: string, call: Call]
   rulesFromClaude: ["home", (given) => agents.rulesFromClaude({}, given)],
   rulesFrom: ["beforeToolCall", (given) => context.rulesFrom(given)],
   budgetGuard: ["maxCost", (given) => context.budgetGuard(given)],
-  compactionRule: ["when", (given) => context.compactionRule({ strategy: context.slidingWindow({ keep: 1 }), ...given })],
+  compactionRule: ["when", (given) => context.compactionRule(Object.assign({ strategy: context.slidingWindow({ keep: 1 }) }, given))],
   injectReminder: ["priority", (given) => context.injectReminder("t", given)],
   slidingWindow: ["keep", (given) => context.slidingWindow(given)],
   policyTrim: ["target", (given) => context.policyTrim(given)],

@@ -63,7 +63,7 @@ const PROVIDED: Provided = {
  * over messages.
  *
  * ```ts
- * const agent = createAgent({ name, model, tools, sandbox: { enabled: true, deniedCommands: [] } });
+ * const agent = createAgent({ name, model, tools, sandbox: { enabled: true } });
  * createRunner({ agent, environment: createSandboxEnvironment({ workspace: process.cwd() }) });
  * ```
  *

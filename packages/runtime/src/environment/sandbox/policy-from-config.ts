@@ -1,5 +1,5 @@
-import { EnvironmentError, type EnvironmentSpec, type NetworkPolicy, type SandboxConfig } from "@keelson/protocol";
-import type { NetworkPolicyConfig, ResourcePolicy, SandboxPolicy } from "./sandbox-policy.ts";
+import { EnvironmentError, type EnvironmentSpec, type FilesystemConfig, type NetworkPolicy, type SandboxConfig } from "@keelson/protocol";
+import type { FilesystemPolicy, NetworkPolicyConfig, ResourcePolicy, SandboxPolicy } from "./sandbox-policy.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
 
 /** The policy that the short form of an agent stands for. Where it says nothing of the network, there is none. */
@@ -11,10 +11,17 @@ export function policyFromSandboxConfig(config: SandboxConfig): SandboxPolicy {
     });
   const { filesystem, network, allowedCommands, deniedCommands } = config;
   return readSandboxPolicy({
-    ...(filesystem !== undefined && { filesystem: { writableRoots: filesystem.allowedRoots, deniedPaths: filesystem.deniedPaths } }),
+    ...(filesystem !== undefined && { filesystem: fileRulesOf(filesystem) }),
     ...(network !== undefined && { network }),
-    commands: { ...(allowedCommands !== undefined && { allowed: allowedCommands }), denied: deniedCommands },
+    commands: {
+      ...(allowedCommands !== undefined && { allowed: allowedCommands }),
+      ...(deniedCommands !== undefined && { denied: deniedCommands }),
+    },
   });
+}
+
+function fileRulesOf({ allowedRoots, deniedPaths }: FilesystemConfig): FilesystemPolicy {
+  return { ...(allowedRoots !== undefined && { writableRoots: allowedRoots }), ...(deniedPaths !== undefined && { deniedPaths }) };
 }
 
 /**

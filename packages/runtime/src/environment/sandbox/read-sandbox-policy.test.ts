@@ -82,6 +82,12 @@ describe("the short form of an agent", () => {
       commands: { allowed: ["npm"], denied: ["curl"] },
     });
     expect(policyFromSandboxConfig({ enabled: true, deniedCommands: [] })).toEqual({ commands: { denied: [] } });
+    expect(policyFromSandboxConfig({ enabled: true })).toEqual({ commands: {} });
+    expect(policyFromSandboxConfig({ enabled: true, network: { enabled: true }, filesystem: { deniedPaths: [".env"] } })).toEqual({
+      commands: {},
+      network: { enabled: true },
+      filesystem: { deniedPaths: [".env"] },
+    });
     expect(() => policyFromSandboxConfig({ enabled: false, deniedCommands: [] })).toThrow("no sandbox to make");
   });
 
