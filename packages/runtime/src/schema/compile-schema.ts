@@ -23,6 +23,10 @@ export function compileSchema<Out>(schema: Schema<Out> | JsonSchema, side: "inpu
     throw new TypeError(`expected a schema, got ${schema === null ? "null" : typeof schema}`);
   if (isStandard<Out>(schema)) return { jsonSchema: describe(schema, side), validate: checkOf(schema) };
   const pair = schema as { readonly schema?: unknown; readonly jsonSchema?: unknown };
+  if (isSchemaInside(pair))
+    throw new TypeError(
+      "`{ schema }` is no schema: write the schema itself, without an object around it, or { schema, jsonSchema } for a library that cannot describe itself",
+    );
   if (isStandard<Out>(pair.schema)) return { jsonSchema: copySchema(pair.jsonSchema), validate: checkOf(pair.schema) };
   const jsonSchema = copySchema(schema);
   const validate = createJsonSchemaValidator(jsonSchema);
@@ -42,6 +46,24 @@ export function createJsonSchemaValidator(jsonSchema: JsonObject): (value: unkno
   if (report.type === "unknown") return (value) => validateWithAjv(jsonSchema, value);
   return async (value) => checkJson(jsonSchema, value, report.isSlow);
 }
+
+/** Other SDKs take the schema in an object: `output: { schema }`. As a JSON Schema that would accept everything. */
+function isSchemaInside(given: { readonly schema?: unknown; readonly jsonSchema?: unknown }): boolean {
+  const { schema, jsonSchema } = given;
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null || jsonSchema !== undefined) return false;
+  return isStandard(schema) || !SHAPE_KEYWORDS.some((keyword) => keyword in given);
+}
+const SHAPE_KEYWORDS: readonly string[] = [
+  "properties",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "$ref",
+  "enum",
+  "const",
+  "items",
+  "additionalProperties",
+];
 
 function isStandard<Out>(schema: unknown): schema is StandardSchema<unknown, Out> {
   return (

@@ -157,6 +157,46 @@ defineTool({ name: "approved", description: "", input: text, needsApproval: ({ b
 defineTool({ name: "approved", description: "", input: text, needsApproval: () => "yes", execute: () => 1 });
 operatorToTool({ name: "approved", description: "", operator: "o", input: text, needsApproval: ({ a }) => a === "" });
 
+// A generator yields and returns JSON; the type of its input is known inside of it.
+defineTool({
+  name: "generator",
+  description: "",
+  input: text,
+  async *execute({ a }, { progress }) {
+    expectTypeOf(a).toEqualTypeOf<string>();
+    progress(a);
+    yield { message: a, ratio: 0.5 };
+    yield user;
+    return user;
+  },
+});
+defineTool({
+  name: "generator",
+  description: "",
+  input: text,
+  *execute({ a }) {
+    yield a;
+  },
+});
+defineTool({ name: "stream", description: "", input: {}, execute: () => new ReadableStream<Uint8Array>() });
+defineTool({ name: "stream", description: "", input: {}, execute: async () => new ReadableStream<string>() });
+defineTool({
+  name: "parts",
+  description: "",
+  input: {},
+  execute: () => ({ content: [{ type: "image", data: "", mimeType: "image/png" }] }),
+});
+defineTool({
+  name: "generator",
+  description: "",
+  input: text,
+  // @ts-expect-error a Date is no JSON
+  async *execute() {
+    yield 1;
+    return new Date();
+  },
+});
+
 // Tools of different inputs share one array and one registry without annotations.
 const tools: readonly Tool[] = [read, raw, paired, approved];
 createToolRegistry([read, raw, paired]);

@@ -4,6 +4,7 @@ import { canonicalJson, shortHash } from "../json/index.ts";
 import { bindApproval } from "./bind-approval.ts";
 import { checkToolFields } from "./check-tool-fields.ts";
 import { objectSchema } from "./object-schema.ts";
+import { settleResult } from "./streamed-result.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type NeedsApproval, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 
 /**
@@ -39,7 +40,7 @@ export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | voi
     ...(says !== undefined && { untrusted: says.bind(definition) }),
     ...(approval !== undefined && { needsApproval: approval }),
     parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
-    execute: execute.bind(definition) as Tool["execute"],
+    execute: (given, call) => settleResult(execute.call(definition, given, call), call) as ToolOutput,
     ...(reconcile !== undefined && { reconcile: reconcile.bind(definition) }),
   };
 }

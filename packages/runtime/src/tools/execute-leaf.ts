@@ -3,6 +3,8 @@ import { ToolError } from "@keelson/protocol";
 import { asJson, truncateText } from "../json/index.ts";
 import { createJsonSchemaValidator, formatIssue } from "../schema/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
+import { asCallToolResult } from "./as-call-tool-result.ts";
+import { toolOutput } from "./call-tool-output.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import type { LeafControl } from "./leaf-control.ts";
 import { isToolContent, whyNotContent } from "./json-output.ts";
@@ -82,7 +84,7 @@ export async function executeHeldLeaf(
 
 async function acceptOutput(tool: Tool, returned: ToolOutput | void, options: LeafOptions): Promise<LeafResult> {
   try {
-    const value = returned === undefined ? undefined : asJson(returned);
+    const value = returned === undefined ? undefined : understoodOutput(tool, asJson(returned));
     const problem = await whyNotAcceptable(tool, value, options.maxMediaBytes ?? DEFAULT_MAX_MEDIA_BYTES);
     if (problem !== undefined) return failed(tool, badOutput(tool, problem));
     const shown = isToolContent(value) && options.imageProblem !== undefined ? withNotes(value, options.imageProblem) : value;
@@ -92,6 +94,14 @@ async function acceptOutput(tool: Tool, returned: ToolOutput | void, options: Le
     // It is too large to be written out.
     return failed(tool, badOutput(tool, describeThrown(error)));
   }
+}
+
+/** A result in the form of the Model Context Protocol is content, unless the output schema of the tool says that it is data. */
+function understoodOutput({ outputSchema }: Tool, given: ToolOutput): ToolOutput {
+  const result = asCallToolResult(given);
+  if (result === undefined) return given;
+  const { properties = {} } = (outputSchema ?? {}) as { readonly properties?: object };
+  return Object.hasOwn(properties, "content") ? given : toolOutput(result);
 }
 
 /** An image that would be refused with every request from now on is not kept. */

@@ -49,7 +49,19 @@ export interface LeafFields extends ToolFields {
 }
 
 /** What a function of a tool gives, at once or later: `T` as long as all of it is JSON. An interface will do, unlike for `JsonValue`. */
-type JsonResult<T> = T extends PromiseLike<infer Value> ? Promise<Json<Value>> : Json<T>;
+type JsonResult<T> = T extends PromiseLike<infer Value> ? Promise<Settled<Value>> : Settled<T>;
+
+/** The same of what is there by then: JSON, a generator of it, or a stream. */
+type Settled<T> =
+  T extends AsyncGenerator<infer Yield, infer Return, infer Next>
+    ? AsyncGenerator<Chunk<Yield>, Json<Return>, Next>
+    : T extends Generator<infer Yield, infer Return, infer Next>
+      ? Generator<Chunk<Yield>, Json<Return>, Next>
+      : T extends AsyncIterable<infer Yield>
+        ? AsyncIterable<Chunk<Yield>>
+        : Json<T>;
+
+type Chunk<T> = T extends Uint8Array ? T : Json<T>;
 
 /**
  * A tool as its author writes it. `In` follows from `input`; beside a plain JSON Schema it is what the author annotates, else an
@@ -58,7 +70,11 @@ type JsonResult<T> = T extends PromiseLike<infer Value> ? Promise<Json<Value>> :
 // Methods rather than function properties: authors may then annotate the input more narrowly, and tools share one array.
 export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue> extends LeafFields {
   readonly input: Schema<In> | JsonSchema;
-  /** Returns JSON, parts for the model (`{ type: "content", content }`), or nothing. */
+  /**
+   * Returns JSON, parts for the model (`{ type: "content", content }`, or a result of the Model Context Protocol), or nothing. A generator reports what it
+   * yields as progress: a text, `{ message, ratio }`, or any JSON. Its result is what it returns, or its last yield if it returns nothing. The result of a
+   * `ReadableStream` of text or bytes is its whole text. A call that is cancelled ends the generator, so that its `finally` blocks run.
+   */
   execute(input: In, call: ToolCall): Result & JsonResult<Result>;
   /** After a crash in a `write`: find out whether it happened. */
   reconcile?(input: In, call: ToolCall): MaybeLater<Reconciliation<Found & Json<Found>>>;

@@ -10,11 +10,11 @@ import {
 } from "@keelson/protocol";
 import { canonicalJson, shortHash } from "../../json/index.ts";
 import { bindApproval } from "../../tools/bind-approval.ts";
+import { toolOutput } from "../../tools/call-tool-output.ts";
 import { defineTool, type ToolDefinition } from "../../tools/index.ts";
 import type { BackgroundCalls } from "./background-calls.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import type { McpCallOptions } from "./mcp-transport.ts";
-import { toolOutput } from "./tool-output.ts";
 
 /** The tool of a server as a tool like any other. @param name what models call it by */
 export function mcpTool(server: ManagedServer, descriptor: McpToolDescriptor, name: string, background: BackgroundCalls): Tool {

@@ -1,7 +1,7 @@
 import type { JsonObject, Tool } from "@keelson/protocol";
 import { defineTool } from "../../tools/index.ts";
 import type { ManagedServer } from "./managed-server.ts";
-import { resourcePart } from "./tool-output.ts";
+import { resourcePart } from "../../tools/call-tool-output.ts";
 
 /** A tool of ours for a server, under a name that it would have if the server had it. */
 export interface ResourceTool {

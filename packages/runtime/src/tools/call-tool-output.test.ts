@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { toolOutput } from "./tool-output.ts";
+import { toolOutput } from "./call-tool-output.ts";
 
 const text = (said: string): JsonObject => ({ type: "text", text: said });
 const output = (content: readonly JsonObject[], structuredContent?: JsonValue, isError = false): unknown =>

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Content, JsonObject, JsonValue, ToolOutput } from "@keelson/protocol";
-import type { McpToolResult } from "./mcp-transport.ts";
 
-/** What a tool of a server gave, as a tool gives it here: nothing of it is left out, and nothing is said twice. */
-export function toolOutput({ content, structuredContent, isError }: McpToolResult): ToolOutput {
+/** A result of a tool in the Model Context Protocol. */
+export interface CallToolResult {
+  readonly content: readonly JsonObject[];
+  readonly structuredContent?: JsonValue;
+  readonly isError: boolean;
+}
+
+/** Returns such a result as tools give it here, complete and without repetition. */
+export function toolOutput({ content, structuredContent, isError }: CallToolResult): ToolOutput {
   const texts = content.flatMap((block) => (block["type"] === "text" && typeof block["text"] === "string" ? [block["text"]] : []));
   const isText = texts.length === content.length;
   const [text] = texts;
