@@ -3,6 +3,7 @@ import { exactInput, markCopy, markMember, nestsDeeper, parseArguments, parseJso
 import { describeValue, exampleOf, formatIssue, listKeys } from "../schema/index.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { explainIntegers, roundedInteger } from "./long-integers.ts";
+import { translateArguments } from "./translate-arguments.ts";
 
 /** What the model sent: its arguments parsed, or the text of them where they did not parse (or nobody tried). */
 export interface CallArguments {
@@ -48,8 +49,10 @@ async function prepareText(tool: Tool, text: string): Promise<PreparedCall> {
 async function check(tool: Tool, given: JsonValue, wasRepaired: boolean): Promise<PreparedCall> {
   // Some models encode their arguments twice.
   const inner = typeof given === "string" ? parsed(given) : undefined;
-  const [input, repaired] = isObject(inner) ? [inner, true] : [given, wasRepaired];
-  if (!isObject(input)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(input)}.`]);
+  const [written, wasDecoded] = isObject(inner) ? [inner, true] : [given, wasRepaired];
+  if (!isObject(written)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(written)}.`]);
+  const input = translateArguments(tool, written);
+  const repaired = wasDecoded || input !== written;
   try {
     const result = await tool.parse(input);
     if (result.issues === undefined) return accept(tool, input, result.value, repaired);

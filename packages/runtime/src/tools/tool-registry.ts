@@ -1,6 +1,7 @@
-import { type Tool, ToolError, type ToolFailure, type ToolSchema } from "@keelson/protocol";
+import { type JsonValue, type Tool, ToolError, type ToolFailure, type ToolSchema } from "@keelson/protocol";
 import { undisguiseName, undisguiseSentName } from "./undisguise-name.ts";
 import { nearestName } from "../json/nearest-name.ts";
+import { aliasesOf, toolByAlias } from "./find-alias.ts";
 
 export type FoundTool =
   | { readonly ok: true; readonly tool: Tool }
@@ -12,8 +13,11 @@ export interface ToolSet extends Iterable<Tool> {
   readonly size: number;
   /** By its exact name. */
   get(name: string): Tool | undefined;
-  /** By what a model wrote: the exact name, else an alias, else either in another case or in a known disguise if that means one tool only. */
-  find(name: string): FoundTool;
+  /**
+   * Finds the tool by the name that a model wrote: the exact name, else an alias, else either in another case or in a known disguise if that means one tool
+   * only, else the name that other coding agents have for it. @param input the arguments, which distinguish the meanings of such a name
+   */
+  find(name: string, input?: JsonValue): FoundTool;
   /** What models are told, in ascending order of names. The same list until a tool changes, so that requests may be cached by it. */
   schemas(): readonly ToolSchema[];
 }
@@ -53,7 +57,7 @@ export function createToolRegistry(tools: Iterable<Tool> = []): ToolRegistry {
       current = undefined;
     },
     get: (name) => byName.get(name),
-    find: (name) => set().find(name),
+    find: (name, input) => set().find(name, input),
     schemas: () => set().schemas(),
     snapshot: set,
     [Symbol.iterator]: () => set()[Symbol.iterator](),
@@ -72,8 +76,13 @@ function createToolSet(tools: ReadonlyMap<string, Tool>): ToolSet {
   return {
     size: sorted.length,
     get: (name) => byName.get(name),
-    find(name) {
-      const tool = byName.get(name) ?? byAlias.get(name) ?? findInAnyCase(sorted, name) ?? findInDisguise(sorted, name);
+    find(name, input) {
+      const tool =
+        byName.get(name) ??
+        byAlias.get(name) ??
+        findInAnyCase(sorted, name) ??
+        findInDisguise(sorted, name, input) ??
+        toolByAlias(sorted, name, input);
       return tool === undefined ? notFound(name, [...byName.keys()], byAlias) : { ok: true, tool };
     },
     schemas: () =>
@@ -88,10 +97,11 @@ function findInAnyCase(tools: readonly Tool[], name: string): Tool | undefined {
   return matching.length === 1 ? matching[0] : undefined;
 }
 
-/** The last resort, after exact names, aliases and other cases. */
-function findInDisguise(tools: readonly Tool[], name: string): Tool | undefined {
-  const plain = undisguiseName(name, (bare) => findPlain(tools, bare) !== undefined);
-  if (plain !== undefined) return findPlain(tools, plain);
+/** After exact names, aliases and other cases. A name of another coding agent may be disguised, too. */
+function findInDisguise(tools: readonly Tool[], name: string, input: JsonValue | undefined): Tool | undefined {
+  const find = (bare: string): Tool | undefined => findPlain(tools, bare) ?? toolByAlias(tools, bare, input);
+  const plain = undisguiseName(name, (bare) => find(bare) !== undefined);
+  if (plain !== undefined) return find(plain);
   const sent = undisguiseSentName(
     name,
     tools.map((tool) => tool.name),
@@ -107,7 +117,7 @@ function findPlain(tools: readonly Tool[], name: string): Tool | undefined {
 const PARALLEL = /^(?:functions\.)?multi_tool_use[._]parallel/;
 
 function notFound(name: string, available: readonly string[], aliases: ReadonlyMap<string, Tool>): FoundTool {
-  const near = nearestName(name, [...available, ...aliases.keys()]);
+  const near = aliasesOf(name).find(({ tool }) => available.includes(tool))?.tool ?? nearestName(name, [...available, ...aliases.keys()]);
   const suggestion = near === undefined ? undefined : (aliases.get(near)?.name ?? near);
   const hint = suggestion === undefined ? "" : ` Did you mean "${suggestion}"?`;
   const parallel = PARALLEL.test(name) ? " Make each call by itself: calls go beside each other in one response." : "";

@@ -233,6 +233,47 @@ describe("hooks around tool calls", () => {
 });
 
 describe("the matcher of a hook", () => {
+  it("that lists names is about each of them, and about the tool that another coding agent calls by that name [HK-08]", async () => {
+    const names: string[] = [];
+    const note = (name: string) => (payload: { readonly toolName: string }) => void names.push(`${name}: ${payload.toolName}`);
+    const all = ["bash", "edit_file", "read_file", "look"].map((name) => recordingTool(name));
+    const hooks = createHookRegistry()
+      .onPreToolUse("Bash|Edit|Write", note("list"))
+      .onPreToolUse(/^(Edit|Write)$/, note("expression"))
+      .onPreToolUse("look|str_replace_editor", note("mixed"))
+      .onPreToolUse("r*", note("star"));
+    const turn = { toolCalls: all.map(({ name }) => ({ name })) };
+    await watch(runnerOf(createAgent({ name: "a", model: scriptedModel([turn, "done"]), tools: all, hooks })).run("go"));
+    expect(names.toSorted()).toEqual([
+      "expression: edit_file",
+      "list: bash",
+      "list: edit_file",
+      "mixed: edit_file",
+      "mixed: look",
+      "mixed: read_file",
+      "star: read_file",
+    ]);
+  });
+
+  it("that can match no tool is an error that suggests the right one; a pattern, and a name of a server, is a warning of the run", async () => {
+    const { all } = tools();
+    const make = (register: (hooks: HookRegistry) => HookRegistry, more: Partial<AgentOptions> = {}) =>
+      createAgent({ name: "a", model: scriptedModel(["done"]), tools: all, hooks: register(createHookRegistry()), ...more });
+    expect(() => make((hooks) => hooks.onPreToolUse("wrte", () => {}))).toThrow(
+      /"wrte", which can match no tool of the agent\. Did you mean "write"/,
+    );
+    expect(() => make((hooks) => hooks.onPostToolUse("Bash|Glob", () => {}))).toThrow(/"Bash\|Glob".*There are .*look.*write/);
+    const warnings = async (agent: ReturnType<typeof make>) => {
+      const { events } = await watch(runnerOf(agent).run("go"));
+      return ofType(events, "status").flatMap(({ status, level }) => (level === "warn" ? [status] : []));
+    };
+    for (const pattern of ["mcp__files__read", "writ_*", /wirte/])
+      expect(await warnings(make((hooks) => hooks.onPreToolUse(pattern, () => {}))), String(pattern)).toEqual([
+        expect.stringMatching(/^hook "pre-tool-use hook" at pre-tool-use: its matcher .* matches no tool that is there now/),
+      ]);
+    expect(await warnings(make((hooks) => hooks.onPreToolUse("wri*", () => {}).onPreToolUse("*", () => {})))).toEqual([]);
+  });
+
   it("is a pattern with stars, an expression or a function of the tool's name; none, or a star, matches all [HK-08]", async () => {
     const names: string[] = [];
     const note = (name: string) => (payload: { readonly toolName: string }) => void names.push(`${name}: ${payload.toolName}`);
@@ -241,7 +282,7 @@ describe("the matcher of a hook", () => {
       .onPreToolUse({}, note("none"))
       .onPreToolUse("l*k", note("l*k"))
       .onPreToolUse({ toolNamePattern: "write" }, note("exact"))
-      .onPreToolUse("oo", note("part"))
+      .onPreToolUse("oo*", note("part"))
       .onPreToolUse(/oo|rit/g, note("expression"))
       .onPreToolUse((name) => name.startsWith("w"), note("function"));
     const { agent } = agentOf([{ toolCalls: [{ name: "look" }, { name: "write" }] }, "done"], hooks);
@@ -893,8 +934,8 @@ describe("the hooks of a definition", () => {
     const plain = await recorded({});
     expect(await recorded({ hooks: createHookRegistry() })).toEqual(plain);
     const unmatched = createHookRegistry()
-      .onPreToolUse("other", () => {})
-      .onPostToolUse("other", () => {});
+      .onPreToolUse("other_*", () => {})
+      .onPostToolUse("other_*", () => {});
     expect(await recorded({ hooks: unmatched })).toEqual(plain);
     const watched = await recorded({ hooks: createHookRegistry().onPreToolUse("*", () => {}) });
     expect([watched.length, watched.flat().length]).toEqual([plain.length, plain.flat().length + 2]);

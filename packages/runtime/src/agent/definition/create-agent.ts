@@ -7,6 +7,7 @@ import { agentTool, isAgentTool } from "./children/agent-tool.ts";
 import { agentsAsTools } from "./children/agents-option.ts";
 import { isHandoffTool } from "./children/handoff.ts";
 import { definitionDigest } from "./definition-digest.ts";
+import { checkHookMatchers } from "./hooks/check-hook-matchers.ts";
 import { sealHooks } from "./hooks/hook-registry.ts";
 import { agentMiddleware } from "./middleware/agent-middleware.ts";
 import { checkOutput } from "./output/check-output.ts";
@@ -43,7 +44,10 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
   compilePolicy(policy);
   if (policy.rules.length > 0)
     checkRuleTools(policy.rules, [...tools, ...toolsBelow(allTools)], { mayBeMore: true, comesLater: hasSources(rest) });
-  if (rest.hooks) sealHooks(rest.hooks);
+  if (rest.hooks) {
+    sealHooks(rest.hooks);
+    checkHookMatchers(rest.hooks, [...tools, ...toolsBelow(allTools)], hasSources(rest));
+  }
   const outputForm = checkOutput(rest, output, tools);
   const agent: Agent<unknown> = {
     name: rest.name,

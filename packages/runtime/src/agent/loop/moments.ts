@@ -4,6 +4,7 @@ import { markTurnStep } from "../features/budget/mark-budgets.ts";
 import { directivesStep } from "../features/effects/carry-out.ts";
 import { closeEnvironmentStep, openEnvironmentStep } from "../features/environment/run-environment.ts";
 import { effectsStep } from "../features/effects/effects-step.ts";
+import { hookMatchersStep } from "../features/hooks/hook-matchers-step.ts";
 import { notifiedStep } from "../features/hooks/notification-hooks.ts";
 import { sessionEndStep, sessionResumedStep, sessionStartStep } from "../features/hooks/session-hooks.ts";
 import { preToolUseGate } from "../features/hooks/tool-hooks.ts";
@@ -32,7 +33,17 @@ export const MOMENTS: Moments = {
   beforeRun: [openEnvironmentStep, openToolSourcesStep, sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
   onResume: [openEnvironmentStep, openToolSourcesStep, sessionResumedStep],
   // What is read of the inbox came, at the latest, while sources were waited for.
-  betweenTurns: [offerToolsStep, inboxStep, collectBackgroundStep, directivesStep, limitsStep, chargeTurnStep, turnStartStep, markTurnStep],
+  betweenTurns: [
+    offerToolsStep,
+    hookMatchersStep,
+    inboxStep,
+    collectBackgroundStep,
+    directivesStep,
+    limitsStep,
+    chargeTurnStep,
+    turnStartStep,
+    markTurnStep,
+  ],
   beforeTurn: [beforeTurnStep, compactStep],
   // Here the model responds: see `inferAndRunCalls`.
   // Before its first gate the tool of a call is found, and its arguments are parsed and validated: see `passGates`. Behind the last,

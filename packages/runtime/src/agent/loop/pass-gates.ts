@@ -9,7 +9,7 @@ import { fitArguments } from "./fit-arguments.ts";
 
 /** Finds the tool of a call, holds the arguments against it, then takes it through the gates, in their order, until one settles it. */
 export async function passGates(loop: Loop, call: ArrivedCall): Promise<OpenCall | SettledCall> {
-  const found = loop.tools.find(call.part.name);
+  const found = loop.tools.find(call.part.name, call.part.input);
   if (!found.ok) {
     const settled = refuse(call, whatThereIs(loop, call.part.name) ?? found.failure.message, "no-such-tool");
     tellVerdict(loop, "find", settled);

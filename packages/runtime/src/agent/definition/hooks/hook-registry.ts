@@ -1,4 +1,5 @@
 import { AgentError, type HookMatcher, type HookPoint } from "@keelson/protocol";
+import { aliasesOf, matchedAlias } from "../../../tools/find-alias.ts";
 import { compileGlob, matchesGlob } from "../permissions/glob.ts";
 import type { GuardOptions, Hook, HookOptions, HookRegistration, HookSubject } from "./hook.ts";
 
@@ -39,6 +40,8 @@ export interface RegisteredHook<P extends HookPoint = HookPoint> extends HookReg
   /** @param subject absent: the event is about no tool and no child */
   matches(subject: string | undefined): boolean;
   readonly call: Hook<P>;
+  /** The tools that it is about, by the names that its author wrote. Absent for patterns and functions, and for hooks that are about no tools. */
+  readonly tools?: readonly string[];
 }
 
 export type HooksByPoint = { readonly [P in HookPoint]?: readonly RegisteredHook<P>[] };
@@ -128,23 +131,47 @@ function registrationOf<P extends HookPoint>(
       pattern !== "*" && { pattern: typeof pattern === "function" ? `function ${pattern.name}` : String(pattern) }),
     timeoutMs: time,
     guard,
-    matches: matching(pattern),
+    matches: matching(pattern, TOOL_POINTS.has(point)),
+    ...(TOOL_POINTS.has(point) && isNaming(pattern) && { tools: namesIn(pattern) }),
     call: hook,
   };
 }
 
 const OBSERVED: ReadonlySet<HookPoint> = new Set<HookPoint>(["notification", "subagent-stop", "post-compact", "session-end", "event"]);
 
-function matching(pattern: string | RegExp | ((name: string) => boolean) | undefined): (subject: string | undefined) => boolean {
+const TOOL_POINTS: ReadonlySet<HookPoint> = new Set<HookPoint>(["pre-tool-use", "post-tool-use", "post-tool-use-failure", "notification"]);
+
+type Pattern = string | RegExp | ((name: string) => boolean) | undefined;
+
+/** True for a matcher that lists names: `Bash|Edit`, or one read from settings. */
+function isNaming(pattern: Pattern): pattern is string | NamingMatcher {
+  if (typeof pattern === "string") return !pattern.includes("*");
+  return typeof pattern === "function" && Array.isArray((pattern as Partial<NamingMatcher>).names);
+}
+
+/** A function with the names that it matches. */
+export interface NamingMatcher {
+  (name: string): boolean;
+  readonly names: readonly string[];
+}
+
+function namesIn(pattern: string | NamingMatcher): readonly string[] {
+  return typeof pattern === "string" ? pattern.split("|") : pattern.names;
+}
+
+function matching(pattern: Pattern, isAboutTools: boolean): (subject: string | undefined) => boolean {
   if (pattern === undefined || pattern === "*") return () => true;
   if (pattern instanceof RegExp) {
     // Without the flags that make an expression remember where it was.
     const expression = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
-    return (subject) => subject !== undefined && expression.test(subject);
+    const isMeant = (name: string): boolean => expression.test(name);
+    return (subject) => subject !== undefined && (isMeant(subject) || (isAboutTools && matchedAlias(subject, isMeant) !== undefined));
   }
   if (typeof pattern === "function") return (subject) => subject !== undefined && pattern(subject);
-  const glob = compileGlob(pattern);
-  return (subject) => subject !== undefined && matchesGlob(glob, subject);
+  const globs = pattern.split("|").map(compileGlob);
+  const isMeant = (name: string): boolean => globs.some((glob) => matchesGlob(glob, name));
+  const aliases = isAboutTools ? pattern.split("|").flatMap(aliasesOf) : [];
+  return (subject) => subject !== undefined && (isMeant(subject) || aliases.some(({ tool }) => tool === subject));
 }
 
 function invalid(option: string, message: string): AgentError {

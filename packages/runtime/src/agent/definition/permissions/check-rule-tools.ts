@@ -4,20 +4,12 @@ import { invalidOption } from "../invalid-option.ts";
 import { checkRulePath } from "./check-rule-path.ts";
 import { compileGlob, matchesGlob } from "./glob.ts";
 import { INFER } from "./infer-subject.ts";
+import { rulesFromClaude } from "./rules-from-claude.ts";
+import { aliasesOf } from "../../../tools/find-alias.ts";
 import { compilePermissionRule, REACHING_TOOLS } from "./permission-rule.ts";
 
 /** Tools of servers that are connected to later. */
 const COMES_LATER = /^mcp(?:__|:)/;
-
-/** What other agents of this kind call the tools that nearly every one has. */
-const FOREIGN_NAMES: { readonly [name: string]: readonly string[] } = {
-  Read: ["read_file"],
-  Write: ["write_file"],
-  Edit: ["edit_file"],
-  MultiEdit: ["edit_file"],
-  LS: ["list_directory"],
-  WebFetch: ["web_fetch"],
-};
 
 /**
  * Refuses a rule that no call of these tools can ever be about. A pattern with a wildcard may be about tools that come later, so it is refused
@@ -45,13 +37,12 @@ export function checkRuleTools(
     const written = open < 0 ? rule.pattern : rule.pattern.slice(0, open);
     const hasWildcard = tool.literals.length > 1;
     if (!hasWildcard && COMES_LATER.test(written)) continue;
-    const meant =
-      hasWildcard || (comesLater && FOREIGN_NAMES[written] === undefined) ? inSmallLetters(written, known) : meantBy(written, known, tools);
+    const meant = hasWildcard || (comesLater && !isForeign(written)) ? inSmallLetters(written, known) : meantBy(written, known, tools);
     if ((hasWildcard || mayBeMore || comesLater) && meant === undefined) continue;
     const advice =
       meant === undefined
         ? `There ${known.length === 0 ? "are no tools" : `are ${known.join(", ")}`}; a pattern with a star may name tools that come later`
-        : `Did you mean ${JSON.stringify(meant + (open < 0 ? "" : rule.pattern.slice(open)))}`;
+        : `Did you mean ${JSON.stringify(patternMeant(rule, meant, open < 0 ? "" : rule.pattern.slice(open)))}`;
     throw invalidOption(
       option,
       `has the pattern ${JSON.stringify(rule.pattern)}, which no call can match: there is no tool ${JSON.stringify(written)}. ${advice}`,
@@ -59,8 +50,20 @@ export function checkRuleTools(
   }
 }
 
+/** True for a name that another agent writes with a capital letter: no source offers a tool under it. */
+function isForeign(written: string): boolean {
+  return aliasesOf(written).some(({ name }) => name === written && /^[A-Z]/.test(name));
+}
+
+/** Commands and hosts have a language of their own there; ours says `npm test *` for `npm test:*`. */
+function patternMeant({ pattern, behavior }: PermissionRule, tool: string, argument: string): string {
+  if (!isForeign(pattern.split("(", 1)[0] ?? "") || (tool !== "bash" && tool !== "web_fetch")) return tool + argument;
+  const { rules } = rulesFromClaude({ permissions: { [behavior]: [pattern] } });
+  return rules[0]?.pattern ?? tool + argument;
+}
+
 function meantBy(written: string, known: readonly string[], tools: readonly Pick<Tool, "name" | "aliases">[]): string | undefined {
-  const foreign = FOREIGN_NAMES[written]?.find((name) => known.includes(name));
+  const foreign = aliasesOf(written).find(({ tool }) => known.includes(tool))?.tool;
   if (foreign !== undefined) return foreign;
   const near = nearestName(written, [...known, ...tools.flatMap(({ aliases }) => aliases)]);
   return tools.find(({ aliases }) => near !== undefined && aliases.includes(near))?.name ?? near;

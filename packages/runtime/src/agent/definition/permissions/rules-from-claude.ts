@@ -1,5 +1,6 @@
 import type { PermissionBehavior, PermissionMode, PermissionRule } from "@keelson/protocol";
 import { checkOptionNames, type OptionNames } from "../../../json/option-names.ts";
+import { aliasesOf } from "../../../tools/find-alias.ts";
 import { invalidOption, shown } from "../invalid-option.ts";
 import { pathsFromClaude } from "./paths-from-claude.ts";
 
@@ -84,41 +85,32 @@ function parsed(place: string, rule: unknown): ClaudeRule {
   return { tool, ...(argument !== undefined && argument !== "" && argument !== "*" && { argument }) };
 }
 
-/** Tools without a language for their arguments. */
-const PLAIN: ReadonlyMap<string, string> = new Map([
-  ["Grep", "grep"],
-  ["Glob", "glob"],
-  ["LS", "list_directory"],
-]);
 /** Rules about these are about the files themselves, whatever reads or writes them: so are ours, which have a pattern for paths. */
-const FILES: ReadonlyMap<string, string> = new Map([
-  ["Read", "read_file"],
-  ["NotebookRead", "read_file"],
-  ["Edit", "edit_file"],
-  ["MultiEdit", "edit_file"],
-  ["NotebookEdit", "edit_file"],
-  ["Write", "write_file"],
-]);
+const FILES: ReadonlySet<string> = new Set(["read_file", "edit_file", "write_file"]);
+
+/** Our name for a tool; those there begin with a capital letter. */
+function toolHere(tool: string): string | undefined {
+  return /^[A-Z]/.test(tool) ? aliasesOf(tool).find(({ name }) => name === tool)?.tool : undefined;
+}
 
 /** @returns patterns, or why there are none */
 function translate({ tool, argument }: ClaudeRule, behavior: PermissionBehavior, home: string | undefined): readonly string[] | string {
-  const file = FILES.get(tool);
-  if (file !== undefined) {
+  const here = toolHere(tool);
+  if (here !== undefined && FILES.has(here)) {
     const paths = argument === undefined ? ["**"] : pathsFromClaude(argument, { home, widen: behavior !== "allow" });
-    return typeof paths === "string" ? paths : paths.map((path) => `${file}(${path})`);
+    return typeof paths === "string" ? paths : paths.map((path) => `${here}(${path})`);
   }
-  if (tool === "Bash") return [argument === undefined ? "bash" : commandRule(argument)];
-  if (tool === "WebFetch") return hostRule(argument);
+  if (here === "bash") return [argument === undefined ? "bash" : commandRule(argument)];
+  if (here === "web_fetch") return hostRule(argument);
   if (/^mcp__./.test(tool)) {
     if (argument !== undefined) return "Rules about tools of servers are about all of their arguments.";
     // A server alone stands for all of its tools.
     return [tool.endsWith("*") || tool.slice("mcp__".length).includes("__") ? tool : `${tool}__*`];
   }
-  const plain = PLAIN.get(tool);
-  if (plain === undefined) return `There is no tool here that is what ${tool} is there.`;
+  if (here === undefined) return `There is no tool here that is what ${tool} is there.`;
   return argument === undefined
-    ? [plain]
-    : `Rules about ${plain} are about all of its arguments; a rule about Read says which files may be searched.`;
+    ? [here]
+    : `Rules about ${here} are about all of its arguments; a rule about Read says which files may be searched.`;
 }
 
 /** `npm test:*` is `npm test` with or without arguments, and so is `npm test *`, there as here. */

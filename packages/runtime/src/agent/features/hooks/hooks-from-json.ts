@@ -1,8 +1,10 @@
 import { AgentError, type HookPayloads, type HookPoint, type JsonObject } from "@keelson/protocol";
 import type { GuardOptions, Hook, HookContext } from "../../definition/hooks/hook.ts";
 import { createHookRegistry, type HookRegistry } from "../../definition/hooks/hook-registry.ts";
-import { createShellHook, type ShellHookOptions } from "./shell-hook.ts";
+import { createShellHook, shellHook, type ShellHookOptions } from "./shell-hook.ts";
 import { notificationType, SHELL_EVENTS, type ShellPoint } from "./shell-hook-input.ts";
+import { aliasesOf, matchedAlias } from "../../../tools/find-alias.ts";
+import type { ToolAlias } from "../../../tools/tool-aliases.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 
 export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" | "args" | "timeoutMs"> {
@@ -65,7 +67,7 @@ const POINTS: ReadonlyMap<string, ShellPoint> = new Map(Object.entries(SHELL_EVE
 const OBSERVED: ReadonlySet<HookPoint> = new Set<HookPoint>(["notification", "subagent-stop", "post-compact", "session-end"]);
 
 /** Absent: matches everything. */
-type Matches = ((text: string) => boolean) | undefined;
+type Matches = (((text: string) => boolean) & { readonly names?: readonly string[] }) | undefined;
 
 function register(
   registry: HookRegistry,
@@ -74,16 +76,20 @@ function register(
   { shell, guard }: { readonly shell: ShellHookOptions; readonly guard: boolean },
 ): void {
   const options: GuardOptions = guard ? { guard } : {};
-  // A matcher names a tool as the command knows it.
+  // A matcher names a tool as the command knows it: by the option, by our name, or by the name that another agent has for it.
   const toolNames = shell.toolNames ?? {};
-  const tool = matches && named(matches, (name) => matches(Object.hasOwn(toolNames, name) ? (toolNames[name] as string) : name));
+  const isNamed = (name: string): boolean =>
+    matches === undefined || matches(Object.hasOwn(toolNames, name) ? (toolNames[name] as string) : name);
+  const spelling = (name: string): ToolAlias | undefined =>
+    matches === undefined || isNamed(name) ? undefined : aliasInMatcher(matches, name);
+  const tool = matches && named(matches, (name) => isNamed(name) || spelling(name) !== undefined);
   switch (point) {
     case "pre-tool-use":
-      return void registry.onPreToolUse(tool ?? "*", createShellHook(shell), options);
+      return void registry.onPreToolUse(tool ?? "*", shellHook(shell, spelling), options);
     case "post-tool-use":
-      return void registry.onPostToolUse(tool ?? "*", createShellHook(shell), options);
+      return void registry.onPostToolUse(tool ?? "*", shellHook(shell, spelling), options);
     case "post-tool-use-failure":
-      return void registry.onPostToolUseFailure(tool ?? "*", createShellHook(shell), options);
+      return void registry.onPostToolUseFailure(tool ?? "*", shellHook(shell, spelling), options);
     case "subagent-start":
       return void registry.onSubagentStart(matches ?? "*", createShellHook(shell), options);
     case "subagent-stop":
@@ -110,6 +116,12 @@ function register(
   }
 }
 
+/** The name that the author of a matcher knows a tool of ours by. */
+function aliasInMatcher(matches: NonNullable<Matches>, tool: string): ToolAlias | undefined {
+  if (matches.names === undefined) return matchedAlias(tool, matches);
+  return matches.names.flatMap(aliasesOf).find((alias) => alias.tool === tool);
+}
+
 /** Where the event is about no tool and no child, a matcher looks at what kind of it this is. */
 function filtered<P extends HookPoint>(
   hook: Hook<P>,
@@ -129,7 +141,10 @@ function matcherOf(matcher: unknown, path: string): Matches {
   if (typeof matcher !== "string") throw invalid(path, `a matcher must be a text, not ${JSON.stringify(matcher)}`);
   if (/^[\w|]+$/.test(matcher)) {
     const names = matcher.split("|");
-    return named({ name: matcher }, (text) => names.includes(text));
+    return Object.assign(
+      named({ name: matcher }, (text) => names.includes(text)),
+      { names },
+    );
   }
   try {
     const expression = new RegExp(matcher);
@@ -140,8 +155,11 @@ function matcherOf(matcher: unknown, path: string): Matches {
 }
 
 /** Under this name the matcher stands in the definition's digest. */
-function named({ name }: { readonly name: string }, matches: (text: string) => boolean): (text: string) => boolean {
-  return Object.defineProperty(matches, "name", { value: name });
+function named(
+  { name, names }: { readonly name: string; readonly names?: readonly string[] },
+  matches: (text: string) => boolean,
+): (text: string) => boolean {
+  return Object.defineProperty(names === undefined ? matches : Object.assign(matches, { names }), "name", { value: name });
 }
 
 function commandOf(handler: JsonObject, path: string): Pick<ShellHookOptions, "command" | "args" | "timeoutMs"> {

@@ -20,6 +20,8 @@ export interface LoopHooks {
   readonly byPoint: HooksByPoint;
   /** Hooks look at results of tools. */
   readonly afterTools: boolean;
+  /** The matchers were compared with the tools that are there. */
+  isChecked: boolean;
   /** The run was taken up again, and no hook has been told yet. */
   resumed: boolean;
   /** Notifications on their way, one after another. */
@@ -37,6 +39,7 @@ function loopHooks(registry: HookRegistry | undefined): LoopHooks | undefined {
   return {
     byPoint,
     afterTools: byPoint["post-tool-use"] !== undefined || byPoint["post-tool-use-failure"] !== undefined,
+    isChecked: false,
     resumed: false,
     notifying: Promise.resolve(),
     queued: 0,

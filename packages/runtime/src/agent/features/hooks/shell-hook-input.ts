@@ -1,4 +1,6 @@
-import type { HookPayloads, HookPoint, JsonObject } from "@keelson/protocol";
+import type { HookPayloads, HookPoint, JsonObject, JsonValue } from "@keelson/protocol";
+import type { ToolAlias } from "../../../tools/tool-aliases.ts";
+import { argumentsThere } from "../../../tools/translate-arguments.ts";
 import type { HookContext } from "../../definition/hooks/hook.ts";
 
 /** The points at which a command may stand: not at each piece of a response. */
@@ -18,18 +20,19 @@ export const SHELL_EVENTS: { readonly [P in ShellPoint]: string } = {
   "session-end": "SessionEnd",
 };
 
-type Fields = { readonly [P in ShellPoint]: (payload: HookPayloads[P], toolName: (tool: string) => string) => JsonObject };
+type Fields = { readonly [P in ShellPoint]: (payload: HookPayloads[P], shown: ShownTool) => JsonObject };
+
+/** A call as the command reads it. */
+type ShownTool = (call: { readonly toolName: string; readonly arguments: JsonValue }) => JsonObject;
 
 const FIELDS: Fields = {
-  "pre-tool-use": (payload, toolName) => ({ tool_name: toolName(payload.toolName), tool_input: payload.arguments }),
-  "post-tool-use": (payload, toolName) => ({
-    tool_name: toolName(payload.toolName),
-    tool_input: payload.arguments,
+  "pre-tool-use": (payload, shown) => shown(payload),
+  "post-tool-use": (payload, shown) => ({
+    ...shown(payload),
     tool_response: payload.output,
   }),
-  "post-tool-use-failure": (payload, toolName) => ({
-    tool_name: toolName(payload.toolName),
-    tool_input: payload.arguments,
+  "post-tool-use-failure": (payload, shown) => ({
+    ...shown(payload),
     error: payload.error,
   }),
   "notification": ({ message, level }) => ({ message, level }),
@@ -49,13 +52,26 @@ const FIELDS: Fields = {
   "session-end": ({ reason }) => ({ reason }),
 };
 
+interface InputOptions {
+  readonly cwd: string | undefined;
+  readonly toolNames: { readonly [tool: string]: string };
+  readonly spelling: ((tool: string) => ToolAlias | undefined) | undefined;
+}
+
 /** What a shell hook reads from stdin. */
 export function shellHookInput<P extends ShellPoint>(
   { point, session, runId, agent, callId }: HookContext<P>,
   payload: HookPayloads[P],
-  { cwd, toolNames }: { readonly cwd: string | undefined; readonly toolNames: { readonly [tool: string]: string } },
+  { cwd, toolNames, spelling }: InputOptions,
 ): JsonObject {
-  const toolName = (tool: string): string => (Object.hasOwn(toolNames, tool) ? (toolNames[tool] as string) : tool);
+  const shown: ShownTool = ({ toolName, arguments: input }) => {
+    const alias = spelling?.(toolName);
+    const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
+    return {
+      tool_name: alias?.name ?? (Object.hasOwn(toolNames, toolName) ? (toolNames[toolName] as string) : toolName),
+      tool_input: alias !== undefined && isObject ? argumentsThere(alias, input as JsonObject, cwd) : input,
+    };
+  };
   return {
     hook_event_name: SHELL_EVENTS[point],
     session_id: session,
@@ -64,7 +80,7 @@ export function shellHookInput<P extends ShellPoint>(
     agent_name: agent,
     ...(callId !== undefined && { tool_use_id: callId }),
     ...(point === "notification" && { notification_type: notificationType(callId) }),
-    ...FIELDS[point](payload, toolName),
+    ...FIELDS[point](payload, shown),
   };
 }
 

@@ -38,9 +38,16 @@ function read(context: HookContext, ended: Ended): Said | { readonly problem: st
       problem: `ended with ${exitCode === null ? `the signal ${signal}` : `code ${exitCode}`}: ${stderr.trim() || "it wrote nothing to stderr"}`,
     };
   const text = stdout.trim();
-  // Anything else that it prints is for its own log.
-  if (!text.startsWith("{")) return { reason: "" };
-  if (stdoutBytes > ended.maxOutputBytes) return { problem: `printed ${stdoutBytes} bytes; ${ended.maxOutputBytes} are read` };
+  const tooLong = stdoutBytes > ended.maxOutputBytes ? `printed ${stdoutBytes} bytes; ${ended.maxOutputBytes} are read` : undefined;
+  if (!text.startsWith("{")) {
+    if (holdsAnswer(text))
+      return { problem: "printed text around its answer: print the JSON alone on stdout, and everything else on stderr" };
+    // An answer may be in the part that is not read.
+    if (tooLong !== undefined && context.guard) return { problem: tooLong };
+    // Other text is a log of the command.
+    return { reason: "" };
+  }
+  if (tooLong !== undefined) return { problem: tooLong };
   let printed: JsonObject;
   try {
     printed = JSON.parse(text) as JsonObject;
@@ -48,6 +55,41 @@ function read(context: HookContext, ended: Ended): Said | { readonly problem: st
     return { problem: `printed what is no JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
   return readPrinted(context, printed);
+}
+
+/** True for text that is no JSON as a whole and may hold a decision all the same: an object on a line of its own, a field of an answer, a bare verdict. */
+function holdsAnswer(text: string): boolean {
+  return (
+    /^[^\S\n]*\{/m.test(text) ||
+    /permissionDecision|hookSpecificOutput/.test(text) ||
+    (/[{[]/.test(text) && /(?:decision|continue)\\?["']?\s*:/i.test(text)) ||
+    /^["']?(?:deny|denied|block|blocked|ask)["']?$/i.test(text)
+  );
+}
+
+const ANSWER_FIELDS: ReadonlySet<string> = new Set(
+  "continue stopReason suppressOutput systemMessage decision reason hookSpecificOutput".split(" "),
+);
+const SPECIFIC_FIELDS: ReadonlySet<string> = new Set(
+  "hookEventName permissionDecision permissionDecisionReason updatedInput additionalContext updatedToolOutput updatedMCPToolOutput".split(
+    " ",
+  ),
+);
+
+/** The reason why an answer may mean something else than what is read of it. */
+function misreading(printed: JsonObject): string | undefined {
+  const { continue: goOn, decision, hookSpecificOutput } = printed;
+  if (goOn !== undefined && typeof goOn !== "boolean") return `has the continue ${JSON.stringify(goOn)}, which is neither true nor false`;
+  if (hookSpecificOutput !== undefined && (typeof hookSpecificOutput !== "object" || hookSpecificOutput === null))
+    return `has the hookSpecificOutput ${JSON.stringify(hookSpecificOutput)}, which is no object`;
+  const specific = objectOf(hookSpecificOutput);
+  if (goOn === false || (decision ?? specific["permissionDecision"] ?? undefined) !== undefined) return undefined;
+  const field =
+    Object.keys(printed).find((name) => !ANSWER_FIELDS.has(name)) ?? Object.keys(specific).find((name) => !SPECIFIC_FIELDS.has(name));
+  if (field === undefined) return undefined;
+  const hint =
+    field === "permissionDecision" ? ": it belongs into hookSpecificOutput" : field === "decision" ? ": it belongs outside of it" : "";
+  return `printed the field ${JSON.stringify(field)}, which is not read there${hint}, and no decision`;
 }
 
 const VERDICTS: { readonly [decision: string]: Said["verdict"] | "none" } = {
@@ -60,6 +102,8 @@ const VERDICTS: { readonly [decision: string]: Said["verdict"] | "none" } = {
 };
 
 function readPrinted(context: HookContext, printed: JsonObject): Said | { readonly problem: string } {
+  const misread = misreading(printed);
+  if (misread !== undefined) return { problem: misread };
   const specific = objectOf(printed["hookSpecificOutput"]);
   const message = textOf(printed["systemMessage"]);
   if (message !== undefined) context.warn(message);

@@ -3,6 +3,7 @@ import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { Hook, HookContext } from "../../definition/hooks/hook.ts";
 import { resultOfShell } from "./shell-hook-result.ts";
 import { shellHookInput, type ShellPoint } from "./shell-hook-input.ts";
+import type { ToolAlias } from "../../../tools/tool-aliases.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 
 export interface ShellHookOptions {
@@ -42,6 +43,11 @@ export function createShellHook<P extends ShellPoint>(options: ShellHookOptions)
     toolNames: true,
     maxOutputBytes: true,
   });
+  return shellHook(options);
+}
+
+/** @param spelling the name and the arguments that the author of the command knows a tool by; `undefined` for those that it has here */
+export function shellHook<P extends ShellPoint>(options: ShellHookOptions, spelling?: (tool: string) => ToolAlias | undefined): Hook<P> {
   const { command, args, exec, timeoutMs, cwd, env, toolNames = {}, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const hook = async (payload: HookPayloads[P], context: HookContext<P>): Promise<HookResults[P] | undefined> => {
     const folder = cwd ?? context.cwd;
@@ -49,7 +55,7 @@ export function createShellHook<P extends ShellPoint>(options: ShellHookOptions)
     try {
       response = await exec.execute({
         ...(args === undefined ? { command } : { program: command, args }),
-        stdin: `${JSON.stringify(shellHookInput(context, payload, { cwd: folder, toolNames }))}\n`,
+        stdin: `${JSON.stringify(shellHookInput(context, payload, { cwd: folder, toolNames, spelling }))}\n`,
         signal: context.signal,
         maxOutputBytes,
         ...(folder !== undefined && { cwd: folder }),
