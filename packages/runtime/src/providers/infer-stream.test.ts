@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { InferEvent } from "@keelson/protocol";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ByteStream } from "../transport/index.ts";
 import { WithheldKeys } from "./withheld-keys.ts";
 import { InferStream } from "./infer-stream.ts";
@@ -88,4 +88,36 @@ it.each([
   for await (const event of stream) last = event;
   expect(last?.type).toBe("end");
   expect(released).toBe(1);
+});
+
+describe("a stream of comments alone", () => {
+  it.each([
+    [": keep-alive\n\n", false],
+    [": keep-alive", false],
+    ["\n\n", false],
+    ['event: ping\ndata: {"choices":[]}\n\n', true],
+    ['data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n', true],
+    ['data: {"choi', true],
+  ])("is idle, and what else comes is not: %j", async (piece, alive) => {
+    const reads: (boolean | undefined)[] = [];
+    const pieces = ['data: {"choices":[]}\n\n', piece];
+    const body: ByteStream = {
+      read: async (isAlive) => {
+        reads.push(isAlive);
+        const next = pieces.shift();
+        return next === undefined ? undefined : Buffer.from(next);
+      },
+      poll: () => undefined,
+      close() {},
+      release: async () => {},
+    };
+    const stream = new InferStream({
+      context: { wire: "w", provider: "p", model: "m" },
+      keys: new WithheldKeys(),
+      send: async () => ({ status: 200, header: () => undefined, body }),
+      decoder: (queue, known) => new ChatDecoder(queue, known),
+    });
+    await stream.next().catch(() => undefined);
+    expect(reads).toEqual([true, true, alive]);
+  });
 });

@@ -50,6 +50,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   #events: SseReader | JsonSequenceReader | undefined;
   /** What came before it showed what the body is. */
   #first: Uint8Array[] = [];
+  /** False while the server sends only comments or blanks. */
+  #isAlive = true;
   #failure: unknown;
   #over = false;
   /** How many `next` wait, and what the last of them waits for. */
@@ -138,7 +140,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
         while (!this.#isReady) {
           let chunk: Uint8Array | undefined;
           try {
-            chunk = response.body.poll() ?? (await response.body.read());
+            chunk = response.body.poll() ?? (await response.body.read(this.#isAlive));
           } catch (error) {
             if (!ModelError.is(error, "server-error") || !this.#endsAllTheSame()) throw error;
           }
@@ -218,6 +220,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
       events.push(chunk);
       if (this.#decoder?.complete === true) break;
     }
+    this.#isAlive = !(events instanceof SseReader) || events.takeAlive();
     return true;
   }
 
@@ -230,6 +233,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     const begun = this.#first.length === 1 ? chunk : Buffer.concat(this.#first);
     const format = sniffFormat(begun);
     if (format === undefined) {
+      this.#isAlive = false;
       // Blanks say nothing; only a byte order mark, whole or begun, is kept.
       if (begun[0] !== 0xef || begun.length > 3) this.#first = [];
       return true;
@@ -248,6 +252,7 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     }
     this.#first = [];
     this.#events.push(begun);
+    this.#isAlive = !(this.#events instanceof SseReader) || this.#events.takeAlive();
     return true;
   }
 

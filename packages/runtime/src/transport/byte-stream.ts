@@ -4,8 +4,11 @@ import { ModelError } from "@keelson/protocol";
  * The bytes of a response, pulled by one reader. When the reader does not keep up, the connection is paused.
  */
 export interface ByteStream {
-  /** The next bytes, or `undefined` at the end. Rejects with `ModelError`. One call at a time. */
-  read(): Promise<Uint8Array | undefined>;
+  /**
+   * The next bytes, or `undefined` at the end. Rejects with `ModelError`. One call at a time.
+   * @param isAlive - false if the bytes so far were only there to keep the connection open: then they do not extend the idle timeout
+   */
+  read(isAlive?: boolean): Promise<Uint8Array | undefined>;
   /** Bytes that are there already; `undefined` when there are none now. */
   poll(): Uint8Array | undefined;
   /** Gives the rest up and closes the connection. A pending `read` resolves with `undefined`. */

@@ -41,14 +41,14 @@ export class ReadableBody implements ByteStream {
     return (this.#source.read() as Uint8Array | null) ?? undefined;
   }
 
-  async read(): Promise<Uint8Array | undefined> {
+  async read(isAlive = true): Promise<Uint8Array | undefined> {
     const chunk = this.poll();
     if (chunk !== undefined) return chunk;
     if (this.#isClosed) return undefined;
     if (this.#watch.failure !== undefined) throw this.#watch.failure;
     if (this.#isOver) return undefined;
     this.#waiter = Promise.withResolvers<Uint8Array | undefined>();
-    this.#watch.waits();
+    this.#watch.waits(isAlive);
     return this.#waiter.promise;
   }
 

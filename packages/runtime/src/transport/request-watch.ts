@@ -21,6 +21,8 @@ export class RequestWatch {
   readonly #totalTimer: NodeJS.Timeout | undefined;
   /** Whether the next byte is the server's to send; else the reader has fallen behind, whose time does not count. */
   #isWaiting = true;
+  /** The timer fired while the reader had fallen behind. */
+  #isExpired = false;
   #isOver = false;
 
   /** @param host - for messages */
@@ -50,6 +52,7 @@ export class RequestWatch {
     this.progress = "sent";
     this.#timer = timer(this.#timeouts.idleMs, () => {
       if (this.#isWaiting) this.fail(this.#timedOut(`no byte from ${this.#host}`, "idleMs"));
+      else this.#isExpired = true;
     });
   }
 
@@ -59,10 +62,12 @@ export class RequestWatch {
     this.rests();
   }
 
-  waits(): void {
+  /** @param isAlive - false if comments alone came, by which a proxy keeps the connection of a dead response open */
+  waits(isAlive: boolean): void {
     this.#isWaiting = true;
-    // Also one that has fired while nobody waited.
-    if (!this.#isOver) this.#timer?.refresh();
+    if (this.#isOver || (!isAlive && !this.#isExpired)) return;
+    this.#isExpired = false;
+    this.#timer?.refresh();
   }
 
   rests(): void {

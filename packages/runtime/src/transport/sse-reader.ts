@@ -42,6 +42,7 @@ export class SseReader {
   #data: string[] = [];
   #dataLength = 0;
   #sawField = false;
+  #isAlive = false;
   /** Lines of an event have been read that has not ended. */
   #midEvent = false;
 
@@ -53,6 +54,13 @@ export class SseReader {
   /** Whether anything but comments and blank lines came: else the input was no event stream. */
   get sawField(): boolean {
     return this.#sawField;
+  }
+
+  /** Returns whether anything but comments and blank lines came since it was last asked. */
+  takeAlive(): boolean {
+    const isAlive = this.#isAlive;
+    this.#isAlive = false;
+    return isAlive;
   }
 
   /** @throws ModelError of kind `max-output-tokens` when an event is too long. */
@@ -69,6 +77,7 @@ export class SseReader {
     let lineEnd = text.indexOf("\n");
     if (lineEnd < 0) {
       this.#rest += text;
+      this.#isAlive ||= this.#rest.charCodeAt(0) !== COLON;
       this.#check(this.#rest.length);
       return;
     }
@@ -83,6 +92,7 @@ export class SseReader {
     if (!this.#midEvent && this.#handler.skim !== undefined) {
       at = this.#handler.skim(text, 0);
       if (at > 0) {
+        this.#isAlive = true;
         from = at;
         lineEnd = text.indexOf("\n", at);
       }
@@ -99,6 +109,7 @@ export class SseReader {
         if (this.#data.length === 0 && text.charCodeAt(lineEnd + 1) === LF) {
           // The last line is all the data of the event: nothing needs to be kept.
           this.#sawField = true;
+          this.#isAlive = true;
           this.#check(lineEnd - start);
           if (lineEnd > start) this.#handler.event(text, start, lineEnd, from);
           at = lineEnd + 2;
@@ -113,6 +124,7 @@ export class SseReader {
     this.#midEvent = at > from || from < 0;
     if (at < text.length) {
       this.#rest = at === 0 ? text : text.slice(at);
+      this.#isAlive ||= this.#rest.charCodeAt(0) !== COLON;
       this.#check(this.#rest.length);
     }
   }
@@ -126,6 +138,7 @@ export class SseReader {
 
   #field(text: string, start: number, end: number): void {
     if (text.charCodeAt(start) === COLON) return;
+    this.#isAlive = true;
     this.#sawField ||= /^(?:data|event|id|retry)(?::|$)/.test(text.slice(start, Math.min(end, start + 8)));
     // The names of events say nothing that their data does not say.
     if (end - start === 4 && text.startsWith("data", start)) this.#addData("");
@@ -133,6 +146,7 @@ export class SseReader {
 
   #addData(line: string): void {
     this.#sawField = true;
+    this.#isAlive = true;
     this.#dataLength += line.length + 1;
     this.#check(this.#dataLength);
     this.#data.push(line);

@@ -159,3 +159,18 @@ describe("a run whose server fails", () => {
     ]);
   });
 });
+
+describe("a part of a result that has no known type", () => {
+  it("is a text with its JSON, beside the parts that are known", async () => {
+    const parts = [{ type: "text", text: "known" }, { type: "hologram", data: "AA==" }, { type: "image" }, "bare"];
+    await using manager = raw({ odd: [tool("show")] }, parts as readonly object[]);
+    await manager.startAll();
+    const { content } = await manager.callTool("odd", "show");
+    expect(content).toEqual([
+      { type: "text", text: "known" },
+      { type: "text", text: '{"type":"hologram","data":"AA=="}' },
+      { type: "text", text: '{"type":"image"}' },
+      { type: "text", text: '"bare"' },
+    ]);
+  });
+});

@@ -3,6 +3,7 @@ import type { Client, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
 import { plainJson } from "../../json/index.ts";
 import { answerElicitation, answerSampling, type Answerer } from "./answer-server.ts";
+import { knownParts } from "./known-parts.ts";
 import type { ClientSdk } from "./load-sdk.ts";
 import type { McpNotice } from "./mcp-transport.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -59,7 +60,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     const probe = { timeoutMs: "pid" in opened ? Math.min(MAX_PROBE_MS, timeoutMs / 2) : NEVER_MS };
     client.setVersionNegotiation(isOld ? undefined : { mode: "auto", probe });
     try {
-      await client.connect(opened, { timeout: timeoutMs });
+      await client.connect(knownParts(opened), { timeout: timeoutMs });
     } catch (error) {
       await opened.close().catch(() => {});
       const isEra = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.EraNegotiationFailed;
