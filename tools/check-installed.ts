@@ -61,8 +61,10 @@ try {
     const use = async (what: string, cwd: string, args: readonly string[]): Promise<void> => {
       const { code, output, seconds } = await runCommand(node, args, { cwd, env });
       report(`${version}, ${basename(cwd)}: ${what}`, code === 0 ? unexpectedWarning(output) : output, seconds);
+      for (const [figure] of output.matchAll(/^a bundle of .*$/gm)) console.log(`     ${figure}`);
     };
     await use("the first program of the README", bare, ["first.ts"]);
+    await use("bundles", bare, ["bundles.ts", join(installed, "node_modules", "esbuild", "lib", "main.js")]);
     await use("features without their optional peers", bare, ["without-peers.ts"]);
     for (const folder of [npm, pnpm]) {
       await use("the first program of the README", folder, ["first.ts"]);

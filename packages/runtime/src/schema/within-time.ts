@@ -1,17 +1,16 @@
-import { type Context, createContext, Script } from "node:vm";
+import type { Context, Script } from "node:vm";
 
 /** So long the process does nothing else for a value from outside. */
 const LIMIT_MS = 1_000;
 
-const script = new Script("work()");
-let context: Context | undefined;
+let prepared: { readonly script: Script; readonly context: Context } | undefined;
 
 /**
  * What `work` returns, or `undefined` where it took over a second. It is synchronous and may have no effects: it is left in the middle. Costs some 0.2 ms.
  * A regular expression from outside can take for ever, and only Node's `vm` stops one.
  */
 export function withinTime<T extends object>(work: () => T): T | undefined {
-  context ??= createContext({});
+  const { script, context } = (prepared ??= prepare());
   context["work"] = work;
   try {
     return script.runInContext(context, { timeout: LIMIT_MS }) as T;
@@ -21,4 +20,10 @@ export function withinTime<T extends object>(work: () => T): T | undefined {
   } finally {
     context["work"] = undefined;
   }
+}
+
+function prepare(): { readonly script: Script; readonly context: Context } {
+  // Loaded with the first check that needs it: programs that only define tools start and are bundled without it.
+  const { createContext, Script } = process.getBuiltinModule("node:vm");
+  return { script: new Script("work()"), context: createContext({}) };
 }

@@ -63,10 +63,23 @@ const SPECIAL_V6: readonly Row[] = [
   ["reserved", "3fff::", 20],
 ];
 
-const v4 = tables(SPECIAL_V4, "ipv4");
-const v6 = tables(SPECIAL_V6, "ipv6");
-const globalUnicast = new BlockList();
-globalUnicast.addSubnet("2000::", 3, "ipv6");
+type Table = readonly (readonly [AddressRange, BlockList])[];
+
+interface Tables {
+  readonly v4: Table;
+  readonly v6: Table;
+  readonly globalUnicast: BlockList;
+}
+
+let made: Tables | undefined;
+
+/** Made with the first address, so that importing costs nothing and bundles without transports need no `node:net`. */
+function tables(): Tables {
+  if (made !== undefined) return made;
+  const globalUnicast = new BlockList();
+  globalUnicast.addSubnet("2000::", 3, "ipv6");
+  return (made = { v4: tableOf(SPECIAL_V4, "ipv4"), v6: tableOf(SPECIAL_V6, "ipv6"), globalUnicast });
+}
 
 /**
  * What an address of IPv4 or IPv6 in a numeric form is about. An address of IPv4 inside of one of IPv6 is judged as what it is, where a
@@ -76,10 +89,11 @@ globalUnicast.addSubnet("2000::", 3, "ipv6");
 export function addressRange(address: string): AddressRange {
   const [bare = ""] = address.split("%");
   const family = isIP(bare);
-  if (family === 4) return lookUp(v4, bare, "ipv4") ?? "public";
+  if (family === 4) return lookUp(tables().v4, bare, "ipv4") ?? "public";
   if (family !== 6) return "reserved";
   const inner = embeddedV4(bare);
   if (inner !== undefined) return addressRange(inner);
+  const { v6, globalUnicast } = tables();
   return lookUp(v6, bare, "ipv6") ?? (globalUnicast.check(bare, "ipv6") ? "public" : "reserved");
 }
 
@@ -101,7 +115,7 @@ export function literalAddress(host: string): string | undefined {
   return isIP(numeric) === 4 ? numeric : undefined;
 }
 
-function tables(rows: readonly Row[], family: "ipv4" | "ipv6"): readonly (readonly [AddressRange, BlockList])[] {
+function tableOf(rows: readonly Row[], family: "ipv4" | "ipv6"): Table {
   return rows.map(([range, network, prefix]) => {
     const list = new BlockList();
     list.addSubnet(network, prefix, family);
@@ -109,7 +123,7 @@ function tables(rows: readonly Row[], family: "ipv4" | "ipv6"): readonly (readon
   });
 }
 
-function lookUp(rows: readonly (readonly [AddressRange, BlockList])[], address: string, family: "ipv4" | "ipv6"): AddressRange | undefined {
+function lookUp(rows: Table, address: string, family: "ipv4" | "ipv6"): AddressRange | undefined {
   return rows.find(([, list]) => list.check(address, family))?.[0];
 }
 

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { ipVersion } from "../../../platform/ip-version.ts";
 
 export interface HostPattern {
   /** In lower case, as it stands in a request: `xn--` for other letters, an IPv6 address without brackets. */
@@ -12,10 +12,10 @@ export interface HostPattern {
 export function parseHostPattern(text: string): HostPattern | undefined {
   const [, below, name, digits] = /^(\*\.)?(\[[^\]]+\]|[^:/@?#*\s]+|[0-9a-f]*:[0-9a-f:.]+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   if (name === undefined) return undefined;
-  const bare = isIP(text) === 6 ? text : name;
+  const bare = ipVersion(text) === 6 ? text : name;
   const host = normalHost(bare);
-  const port = digits === undefined || isIP(text) === 6 ? undefined : Number(digits);
-  if (host === undefined || (below !== undefined && isIP(host) !== 0) || (port !== undefined && (port < 1 || port > 65_535)))
+  const port = digits === undefined || ipVersion(text) === 6 ? undefined : Number(digits);
+  if (host === undefined || (below !== undefined && ipVersion(host) !== 0) || (port !== undefined && (port < 1 || port > 65_535)))
     return undefined;
   return { host, below: below !== undefined, port };
 }
@@ -28,7 +28,7 @@ export function normalHost(host: string): string | undefined {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   // A zone names an interface of this machine.
   if (bare === "" || /[%/@?#\\\s]/.test(bare)) return undefined;
-  const url = URL.parse(`http://${isIP(bare) === 6 ? `[${bare}]` : bare}/`);
+  const url = URL.parse(`http://${ipVersion(bare) === 6 ? `[${bare}]` : bare}/`);
   if (url === null || url.hostname === "") return undefined;
   const name = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   return name === "" || name.includes("..") ? undefined : name;
