@@ -85,6 +85,19 @@ function exampleOf(schema: JsonObject): JsonValue {
   }
 }
 
+it("leaves words beside a reference out, which strict modes refuse, and takes no schema with more beside one", () => {
+  const schema = (place: object) => ({
+    type: "object",
+    properties: { place },
+    required: ["place"],
+    $defs: { Place: { type: "object", properties: {} } },
+  });
+  expect(strictSchema(schema({ $ref: "#/$defs/Place", description: "Where." }) as JsonObject)?.["properties"]).toEqual({
+    place: { $ref: "#/$defs/Place" },
+  });
+  expect(strictSchema(schema({ $ref: "#/$defs/Place", minProperties: 1 }) as JsonObject)).toBeUndefined();
+});
+
 it("takes what fits, and never lets pass what what the schema itself refuses", () => {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
   let accepted = 0;

@@ -64,7 +64,12 @@ function strictValue(value: JsonValue | undefined): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? strictObject(value as JsonObject) : undefined;
 }
 
+/** Words beside a reference that restrict nothing: strict modes refuse all words there ("$ref cannot have keywords"). */
+const BESIDE_REFERENCE: ReadonlySet<string> = new Set(["$ref", "title", "description", ...ANNOTATIONS]);
+
 function strictObject(schema: JsonObject): JsonObject | undefined {
+  if (schema["$ref"] !== undefined && schema["$defs"] === undefined && schema["definitions"] === undefined)
+    return Object.keys(schema).every((name) => BESIDE_REFERENCE.has(name)) ? { $ref: schema["$ref"] } : undefined;
   const strict: Record<string, JsonValue> = {};
   for (const [name, value] of Object.entries(schema)) {
     if (value === undefined || ANNOTATIONS.has(name) || (name === "format" && !FORMATS.has(value))) continue;

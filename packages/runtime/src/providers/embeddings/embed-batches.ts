@@ -59,7 +59,10 @@ export async function embedInBatches(
   const work = async (): Promise<void> => {
     for (let at = next++; at < batches.length && !failing.signal.aborted; at = next++) {
       const [start, end] = batches[at] as readonly [number, number];
-      const result = await request(texts.slice(start, end), signal);
+      const result = await request(
+        texts.slice(start, end).map((text) => text.toWellFormed()),
+        signal,
+      );
       checkVectors(result.vectors, end - start, options, context);
       results[at] = result;
     }
