@@ -2,7 +2,9 @@ import type { AgentEvent, JsonObject, JsonValue, Provider } from "@keelson/proto
 import { createAgent, createRunner, defineTool } from "keelson";
 import { createMcpManager } from "keelson/mcp";
 import { startModelServer, type ModelServer, type ServerRequest, type ServerTurn } from "keelson/testing";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seed } from "../../../../test/tier.ts";
 import { createAnthropicProvider } from "../../src/providers/anthropic.ts";
 import { createGeminiProvider } from "../../src/providers/gemini.ts";
 import { createOllamaProvider } from "../../src/providers/ollama.ts";
@@ -134,6 +136,31 @@ describe.each(WIRES)("a run over %s", (_, provider) => {
     expect(model.refused).toEqual([]);
     expect(outcome).toMatchObject({ reason: "complete", text: "done" });
     expect(calls).toEqual([{ "filter[status]": "open", "$top": 3 }]);
+  });
+
+  it("gives a tool every integer that the model sent, under the tool's own key", async () => {
+    const sent = fc.sample(fc.maxSafeInteger(), { numRuns: 20, seed });
+    const received: unknown[] = [];
+    const answer = (request: ServerRequest): ServerTurn => {
+      const [key] = keysOf(request.body, "note");
+      return { toolCalls: sent.map((id) => ({ name: "note", inputText: `{"${key}":${id}}` })) };
+    };
+    await using server = await startModelServer([answer, { text: "done" }]);
+    const note = defineTool({
+      name: "note",
+      description: "Reads a note.",
+      effect: "read",
+      input: { type: "object", properties: { "note[id]": { type: "integer" } }, required: ["note[id]"] },
+      execute(input) {
+        received.push(input["note[id]"]);
+        return "read";
+      },
+    });
+    const { outcome } = await watch(
+      createRunner({ agent: createAgent({ name: "a", model: provider(server), tools: [note] }) }).run("Go.", { session: "s" }),
+    );
+    expect([outcome.reason, server.refused]).toEqual(["complete", []]);
+    expect(received.toSorted()).toEqual(sent.toSorted());
   });
 
   it("leaves out a tool that its vendor accepts in no form, and names the tool and its server once", async () => {

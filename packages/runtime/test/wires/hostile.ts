@@ -140,8 +140,8 @@ export const hostileTools: fc.Arbitrary<readonly ToolSchema[]> = fc.uniqueArray(
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const hostileImage: fc.Arbitrary<Content> = fc
-  .constantFrom("image/png", "image/jpg", "image/jpeg", "IMAGE/PNG", "image/png; charset=binary", "image/webp", "image/x-png")
-  .map((mediaType) => ({ type: "image", mediaType, data: PNG }));
+  .constantFrom("image/png", "image/jpg", "image/jpeg", "IMAGE/PNG", "image/png; charset=binary", "image/webp", "image/x-png", "image/tiff")
+  .chain((mediaType) => fc.constantFrom(PNG, "QQ==").map((data) => ({ type: "image", mediaType, data })));
 
 interface HostileCall {
   readonly call: ToolCallPart;

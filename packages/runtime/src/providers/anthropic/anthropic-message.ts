@@ -181,7 +181,10 @@ function documentBlock(part: FilePart, { provider, wire }: AnthropicMessageOptio
   const text = textOfFile(part.mediaType, part.data);
   if (text !== undefined) return { type: "document", source: { type: "text", media_type: "text/plain", data: text }, ...title };
   if (part.data !== undefined)
-    return { type: "document", source: { type: "base64", media_type: part.mediaType, data: part.data }, ...title };
+    // "Input should be 'application/pdf'": no other bytes are documents.
+    return part.mediaType === "application/pdf"
+      ? { type: "document", source: { type: "base64", media_type: part.mediaType, data: part.data }, ...title }
+      : textBlock(`${mediaText(part)} (${part.mediaType}, which this API does not read)`);
   const url = webAddress(part);
   if (url !== undefined) return { type: "document", source: { type: "url", url }, ...title };
   if (part.url !== undefined) return textBlock(mediaText(part));

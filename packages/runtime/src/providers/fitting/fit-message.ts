@@ -1,5 +1,6 @@
-import type { Content, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
+import type { Content, FilePart, ImagePart, JsonObject, JsonValue, Message, ToolCallPart, ToolResultPart } from "@keelson/protocol";
 import { nestsDeeper } from "../../json/nests-deeper.ts";
+import { mediaText } from "../history.ts";
 import { shapedCallId } from "../history/wire-call-id.ts";
 import { fitMedia } from "../media/fit-media.ts";
 import { fitName } from "./fit-name.ts";
@@ -27,7 +28,7 @@ function fitPart(part: Content, rules: WireRules): Content {
       return fitResult(part, rules);
     case "image":
     case "file":
-      return fitMedia(wellFormed(part as unknown as JsonObject) as unknown as typeof part);
+      return fitPartOfMedia(wellFormed(part as unknown as JsonObject) as unknown as typeof part, rules);
     default:
       return wellFormed(part as unknown as JsonObject) as unknown as Content;
   }
@@ -62,15 +63,24 @@ function fitCall(call: ToolCallPart, rules: WireRules): ToolCallPart {
 function fitResult(result: ToolResultPart, rules: WireRules): ToolResultPart {
   const name = fitName(result.name, rules.names);
   const id = fitId(result.id);
-  const output = fitOutput(wellFormed(result.output));
+  const output = fitOutput(wellFormed(result.output), rules);
   return name === result.name && id === result.id && output === result.output ? result : { ...result, name, id, output };
 }
 
-function fitOutput(output: JsonValue): JsonValue {
+/** An image in a format that the vendor does not read becomes words. */
+function fitPartOfMedia(part: ImagePart | FilePart, { images, vendor }: WireRules): Content {
+  const fit = fitMedia(part);
+  if (fit.type !== "image" || fit.data === undefined || images === undefined || images.includes(fit.mediaType)) return fit;
+  return { type: "text", text: `${mediaText(fit)} (${fit.mediaType}, which ${vendor} does not read)` };
+}
+
+function fitOutput(output: JsonValue, rules: WireRules): JsonValue {
   if (typeof output !== "object" || output === null || Array.isArray(output)) return output;
   const { type, content } = output as { readonly type?: unknown; readonly content?: unknown };
   if (type !== "content" || !Array.isArray(content)) return output;
-  const parts = (content as readonly Content[]).map((part) => (part.type === "image" || part.type === "file" ? fitMedia(part) : part));
+  const parts = (content as readonly Content[]).map((part) =>
+    part.type === "image" || part.type === "file" ? fitPartOfMedia(part, rules) : part,
+  );
   return parts.every((part, at) => part === content[at]) ? output : ({ ...output, content: parts } as unknown as JsonValue);
 }
 

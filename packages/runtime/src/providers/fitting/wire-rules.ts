@@ -36,11 +36,16 @@ export interface WireRules {
   /** Names of tools and of schemas of structured output. */
   readonly names: NameRule;
   readonly schemas: SchemaRules;
+  /** Media types of images. Absent: any. */
+  readonly images?: readonly string[];
   /** Levels of the arguments of a call in the conversation. Absent: as deep as arguments may be. */
   readonly maxArgumentDepth?: number;
   /** Public pages and threads that the rules are taken from. */
   readonly sources: readonly string[];
 }
+
+/** The formats of images that most vendors read. */
+export const COMMON_IMAGES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** Letters, digits, `_` and `-`, up to 64: accepted as a name by every vendor if it begins with a letter. */
 export const COMMON_NAMES: NameRule = { first: "a-zA-Z0-9_-", rest: "a-zA-Z0-9_-", maxLength: 64 };

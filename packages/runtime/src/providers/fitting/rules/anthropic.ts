@@ -1,4 +1,4 @@
-import { COMMON_NAMES, type WireRules } from "../wire-rules.ts";
+import { COMMON_IMAGES, COMMON_NAMES, type WireRules } from "../wire-rules.ts";
 
 /**
  * Anthropic's Messages API. Names may have 128 characters on newer versions; 64 are accepted by all of them. Schemas are checked
@@ -7,6 +7,7 @@ import { COMMON_NAMES, type WireRules } from "../wire-rules.ts";
 export const ANTHROPIC_RULES: WireRules = {
   vendor: "Anthropic",
   names: COMMON_NAMES,
+  images: COMMON_IMAGES,
   schemas: {
     references: "keep",
     patterns: "keep",

@@ -8,6 +8,7 @@ import type { WireRules } from "../wire-rules.ts";
 export const GEMINI_RULES: WireRules = {
   vendor: "Gemini",
   names: { first: "a-zA-Z_", rest: "a-zA-Z0-9_-", maxLength: 64 },
+  images: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
   schemas: { references: "inline", patterns: "portable", tuples: "lower", maxDepth: 20, maxLength: 100_000 },
   maxArgumentDepth: 24,
   sources: [
