@@ -58,6 +58,7 @@ export type { RehearsalVerdict, RehearsedSession } from "./runner/rehearsal/rehe
 export { runnerInternals, type RunnerInternals } from "./runner/runner-internals.ts";
 export { createRunnerWith, type OutputOf, type Runner, type SingleRunner } from "./runner/runner.ts";
 export type { DebugFile } from "../platform/debug-file.ts";
+export type { McpServers } from "./turn/mcp-servers.ts";
 export type { RunnerServices } from "./turn/runner-services.ts";
 export type { Agents } from "./definition/agent.ts";
 export { reactLoop, type ReactLoopOptions } from "./runner/react-loop.ts";

@@ -29,6 +29,50 @@ const open = (server: McpServerConfig, options: McpManagerOptions = {}): McpLife
 /** What outlives a process. Its clock is the machine's: servers take their time. */
 const sharedStores = () => ({ log: createMemoryEventLog(), blobs: createMemoryBlobStore(), approvalKeys: createEphemeralApprovalKeys() });
 
+describe("an agent that names servers", () => {
+  const notes = defineTool({ name: "note", description: "Notes.", input: { type: "object" }, execute: () => "noted" }) as Tool;
+  const manager = () =>
+    createMcpManager({
+      servers: { notes: { type: "in-process", name: "n" }, other: { type: "in-process", name: "n" } },
+      inProcess: { n: [notes] },
+    });
+
+  it("has their tools from its first turn, from the manager of its runner, and no others [AG-25]", async () => {
+    await using mcp = manager();
+    const asked = model((turn) => (turn === 0 ? call("mcp__notes__note") : { text: "done" }));
+    const rules = [{ pattern: "mcp__notes__*", behavior: "allow" }] as const;
+    const agent = createAgent({ name: "a", model: asked, mcpServers: ["notes"], permissions: { rules } });
+    const { outcome, events } = await watch(createRunner({ ...sharedStores(), agent, mcp }).run("go"));
+    expect(outcome.reason).toBe("complete");
+    expect(names(asked.requests[0] as InferRequest)).toEqual(["mcp__notes__note"]);
+    expect(ofType(events, "tool-result")).toMatchObject([{ output: "noted", isError: false }]);
+  });
+
+  it("gives them to a child that names them, and reports a server that the manager does not know", async () => {
+    await using mcp = manager();
+    const asked = model((turn) => (turn === 0 ? call("mcp__notes__note") : { text: "done" }));
+    const rules = [{ pattern: "*", behavior: "allow" }] as const;
+    const child = createAgent({ name: "child", model: asked, mcpServers: ["notes", "calender"], permissions: { rules } });
+    const agent = createAgent({
+      name: "a",
+      model: model((turn) => (turn === 0 ? call("child", { task: "t" }) : { text: "done" })),
+      agents: { child },
+      permissions: { rules },
+    });
+    const { events } = await watch(createRunner({ ...sharedStores(), agent, mcp }).run("go"));
+    expect(names(asked.requests[0] as InferRequest)).toEqual(["mcp__notes__note"]);
+    expect(JSON.stringify(events)).toContain('There is no server \\"calender\\" in the manager; there are: notes, other.');
+  });
+
+  it("is refused by a runner without a manager, and with names that are none", async () => {
+    const agent = createAgent({ name: "a", model: model(() => ({ text: "hi" })), mcpServers: ["notes"] });
+    expect(() => createRunner({ agent })).toThrow(/The agent "a" names the servers notes in mcpServers.*createRunner\(\{ mcp/);
+    expect(() => createRunner({ agent, mcp: {} as never })).toThrow(/mcp must be an object with toolSource/);
+    for (const mcpServers of ["notes", [""], [1], ["notes", "notes"]])
+      expect(() => createAgent({ name: "a", model: "x/y", mcpServers: mcpServers as never })).toThrow(/mcpServers/);
+  });
+});
+
 describe("an agent with a server of the Model Context Protocol", () => {
   it.each(WAYS)(
     "calls its tools like its own, is told the session, and takes its text for untrusted: %s [EF-03, AG-25, LA-15]",

@@ -66,6 +66,11 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
    */
   readonly toolSources?: readonly ToolSource[] | undefined;
   /**
+   * Names of servers of the Model Context Protocol whose tools it has, as the manager knows them that the runner is given: `createRunner({ mcp })`. The
+   * first turn waits for them, for 10 seconds at most.
+   */
+  readonly mcpServers?: readonly string[] | undefined;
+  /**
    * Whether tools of sources are told to the model by name alone where there are many, with a tool `search_tools` that gives their schemas. Default: over 40
    * tools, or 64 KiB of their schemas. Not under a strategy with states, which names its tools.
    */

@@ -33,6 +33,7 @@ const WRONG: { readonly [O in keyof Required<AgentOptions<never>>]: Wrong } = {
     [[tool("a"), () => ""], "tools[1]"],
   ],
   deferTools: [["never"], [true], [7], [{ above: 3 }, "deferTools.above"], [{ aboveTools: -1 }, "deferTools.aboveTools"]],
+  mcpServers: [["notes"], [[""]], [[7]], [["notes", "notes"]]],
   toolSources: [
     ["servers"],
     [{}],

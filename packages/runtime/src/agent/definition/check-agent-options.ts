@@ -13,6 +13,8 @@ import { checkPlugins } from "./plugins/check-plugins.ts";
 import { checkSandbox } from "./sandbox/check-sandbox.ts";
 import { checkSignalOptions } from "./signals/check-signals.ts";
 import { checkDeferTools } from "./tool-sources/defer-tools.ts";
+import { checkMcpServers } from "./tool-sources/check-mcp-servers.ts";
+import { hasSources } from "./tool-sources/has-sources.ts";
 import { checkToolSources } from "./tool-sources/check-tool-sources.ts";
 import { checkStrategyOption } from "./strategies/check-strategy.ts";
 
@@ -37,6 +39,7 @@ export function checkAgentOptions(given: AgentOptions<never> | AgentOptions<unkn
   checkIdentity(options);
   checkTools(options);
   checkToolSources(options.toolSources);
+  checkMcpServers(options.mcpServers);
   checkDeferTools(options.deferTools);
   checkModelOptions(given as AgentOptions<never>);
   if (options.limits !== undefined) checkLimits(options.limits);
@@ -93,7 +96,7 @@ function checkIdentity({ name, description, model, fallbackModel, metadata, onMa
   }
 }
 
-function checkTools({ tools, toolSources = [], allowedTools, excludedTools }: Options): void {
+function checkTools({ tools, toolSources, mcpServers, allowedTools, excludedTools }: Options): void {
   const names = new Set<string>();
   for (const [index, tool] of (tools ?? []).entries()) {
     if (typeof tool?.execute !== "function" || typeof tool.parse !== "function")
@@ -109,7 +112,7 @@ function checkTools({ tools, toolSources = [], allowedTools, excludedTools }: Op
     if (list !== undefined && !(Array.isArray(list) && list.every((entry) => typeof entry === "string" && entry !== "")))
       throw invalidOption(option, `must be a list of names of tools, not ${shown(list)}`);
   for (const excluded of excludedTools ?? [])
-    if (!names.has(excluded) && toolSources.length === 0)
+    if (!names.has(excluded) && !hasSources({ toolSources, mcpServers }))
       throw invalidOption("excludedTools", `names "${excluded}", which is none of the agent's tools`);
 }
 

@@ -47,6 +47,7 @@ const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } =
     [{ tools: [read({ aliases: ["view"] })] }],
   ],
   deferTools: [[{ deferTools: false }], [{ deferTools: { aboveTools: 9 } }], [{ deferTools: { aboveBytes: 9 } }]],
+  mcpServers: [[{ mcpServers: ["notes"] }], [{ mcpServers: ["notes", "mail"] }]],
   toolSources: [
     [{ toolSources: [source("a", ["one"])] }, { toolSources: [source("a", ["other"])] }],
     [{ toolSources: [source("b", ["one"])] }],

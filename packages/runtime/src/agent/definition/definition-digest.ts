@@ -33,6 +33,7 @@ const PARTS: { readonly [O in keyof Required<AgentOptions<never>>]: ((definition
   systemPrompt: ({ options }) => options.systemPrompt,
   tools: ({ tools }) => [...tools].map(toolAsData),
   toolSources: ({ options }) => options.toolSources?.map(({ name }) => name),
+  mcpServers: ({ options }) => options.mcpServers,
   deferTools: ({ options }) => options.deferTools,
   agents: "tools",
   excludedTools: "tools",

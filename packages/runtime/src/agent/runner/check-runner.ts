@@ -4,6 +4,7 @@ import type { Agent } from "../definition/agent.ts";
 import { checkLimits } from "../definition/check-limits.ts";
 import { checkMembers, invalidOption, shown } from "../definition/invalid-option.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { namedServers } from "../features/tool-sources/named-servers.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
@@ -41,6 +42,7 @@ const PARTS: { readonly [P in keyof Required<RunnerParts>]: Check } = {
   clock: having("now", "after"),
   approvalKeys: elsewhere,
   models: having("resolve"),
+  mcp: having("toolSource"),
   approvals: callable,
   approvalWaitMs: duration,
   signalWaitMs: duration,
@@ -84,6 +86,8 @@ export function checkRunnerOptions(options: RunnerParts): void {
     const value: unknown = options[name as keyof RunnerParts];
     if (value !== undefined && !isRight(value)) throw invalidOption(name, `must be ${what}, not ${shown(value)}`);
   }
+  for (const agent of [...(options.agent ? [options.agent] : []), ...Object.values(options.agents ?? {})])
+    namedServers(agent as Agent<unknown>, options.mcp);
 }
 
 type RunLimits = NonNullable<RunOptions["limits"]>;

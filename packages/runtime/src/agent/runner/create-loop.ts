@@ -133,7 +133,7 @@ export function createLoop({
   bindMoments(loop, moments);
   bindPolicies(loop);
   bindEnvironment(loop, services);
-  bindToolSources(loop);
+  bindToolSources(loop, services.mcp);
   bindConstraint(loop);
   bindSignals(loop, services.signalWaitMs);
   bindEffects(loop, services);

@@ -1,3 +1,4 @@
+import type { McpServers } from "./mcp-servers.ts";
 import type {
   Approver,
   BlobStore,
@@ -31,6 +32,8 @@ export interface RunnerServices {
   readonly approvalKeys: ApprovalKeys;
   /** Finds models named as `provider/model`. */
   readonly models?: ModelRegistry | undefined;
+  /** Knows the servers that agents name in `mcpServers`: a manager made with `createMcpManager`. */
+  readonly mcp?: McpServers | undefined;
   /** Answers questions in this process. Without it, and without `run.approvals()`, a run that must ask suspends. */
   readonly approvals?: Approver | undefined;
   /** How long a question waits for `run.approvals()` before the run suspends. Default 5 minutes. */

@@ -12,6 +12,8 @@ import { namesBegin, toolNames } from "./tool-names.ts";
 export interface McpToolSourceOptions {
   /** Unique among the sources of an agent. Default "mcp". */
   readonly name?: string | undefined;
+  /** Only the servers of these names. Default: all, later ones included. */
+  readonly servers?: readonly string[] | undefined;
   /** Offers `mcp__server__list_resources` and `mcp__server__read_resource` of each server that has resources. Default false. */
   readonly resources?: boolean | undefined;
   /** How long, in ms, the first turn waits for a server that does not say so itself. Default 0. */
@@ -33,8 +35,9 @@ export interface ToolSourceServices {
 
 /** What the servers offer, for runs. A server that is not there yet delays nobody: its tools appear between turns. */
 export function mcpToolSource(services: ToolSourceServices, options: McpToolSourceOptions = {}): ToolSource {
-  checkOptionNames("toolSource", options, { name: true, resources: true, startupWaitMs: true, pins: true });
-  const { registered } = services;
+  checkOptionNames("toolSource", options, { name: true, servers: true, resources: true, startupWaitMs: true, pins: true });
+  const isMeant = (name: string): boolean => options.servers?.includes(name) !== false;
+  const all = services.registered;
   // Runs share servers, and so what is known of them: a later run has their tools from its first turn on.
   const shared = new Map<ManagedServer, FollowedServer>();
   const followShared = (server: ManagedServer): FollowedServer => {
@@ -42,12 +45,12 @@ export function mcpToolSource(services: ToolSourceServices, options: McpToolSour
     if (followed === undefined) shared.set(server, (followed = followServer(server)));
     return followed;
   };
-  for (const { server } of registered.values()) followShared(server);
+  for (const { server } of all.values()) if (isMeant(server.name)) followShared(server);
   return {
     name: options.name ?? "mcp",
     ...(options.pins && { pins: options.pins }),
     get startupWaitMs() {
-      return Math.max(0, ...[...registered.values()].map(({ server }) => waitOf(server, options)));
+      return Math.max(0, ...[...all.values()].map(({ server }) => (isMeant(server.name) ? waitOf(server, options) : 0)));
     },
     open: (place: ToolSourcePlace) => openSource({ ...services, place, options, followShared }),
   };
@@ -86,9 +89,12 @@ function openSource({ registered, onRegister, place, clock, background, options,
     stopFollowing.push(followed.onChange(changed));
     return offer;
   };
-  for (const server of registered.values()) add(server);
+  const isMeant = (name: string): boolean => options.servers?.includes(name) !== false;
+  for (const server of registered.values()) if (isMeant(server.server.name)) add(server);
   const startupWaitMs = Math.max(0, ...offers.map(({ waitMs }) => waitMs));
-  const addLater = (server: RegisteredServer): void => void add(server).followed.start();
+  const addLater = (server: RegisteredServer): void => {
+    if (isMeant(server.server.name)) void add(server).followed.start();
+  };
   onRegister.add(addLater);
   const close = async (): Promise<void> => {
     onRegister.delete(addLater);
@@ -114,7 +120,10 @@ function openSource({ registered, onRegister, place, clock, background, options,
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    problems: () => offers.filter(({ followed }) => followed.server.isEnabled).flatMap(problemsOf),
+    problems: () => [
+      ...missingServers(options.servers ?? [], registered),
+      ...offers.filter(({ followed }) => followed.server.isEnabled).flatMap(problemsOf),
+    ],
     [Symbol.asyncDispose]: close,
   };
 }
@@ -151,6 +160,12 @@ function toolsOf(offers: readonly Offer[], background: BackgroundCalls, withReso
   const names = toolNames(all.map(({ server, tool }) => ({ server: server.name, tool })));
   const inBackground = offers.some(({ followed: { server } }) => server.isEnabled && server.settings.backgroundAfterMs !== undefined);
   return [...all.map(({ make }, index) => make(names[index] as string)), ...(inBackground ? [background.resultTool] : [])];
+}
+
+function missingServers(names: readonly string[], registered: ToolSourceServices["registered"]): readonly string[] {
+  return names
+    .filter((name) => !registered.has(name))
+    .map((name) => `There is no server "${name}" in the manager; there are: ${[...registered.keys()].join(", ") || "none"}.`);
 }
 
 function problemsOf({ followed, waitMs }: Offer): readonly string[] {

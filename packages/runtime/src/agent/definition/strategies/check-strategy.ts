@@ -1,10 +1,11 @@
+import { hasSources } from "../tool-sources/has-sources.ts";
 import { AgentError } from "@keelson/protocol";
 import { nearestName } from "../../../json/nearest-name.ts";
 import type { AgentOptions } from "../agent.ts";
 import { TRANSITION_TOOL } from "./transition-tool.ts";
 
 /** @throws AgentError of kind `invalid-option` for a strategy that is none, or whose actions and tools the agent does not have */
-export function checkStrategyOption({ strategy, tools = [], toolSources = [], excludedTools = [] }: AgentOptions<unknown>): void {
+export function checkStrategyOption({ strategy, tools = [], toolSources, mcpServers, excludedTools = [] }: AgentOptions<unknown>): void {
   if (strategy === undefined) return;
   if (typeof strategy?.execute !== "function" || typeof strategy.signalRoutes !== "function")
     throw invalid("strategy must be made with fsmStrategy()….build() or directStrategy()");
@@ -25,7 +26,7 @@ export function checkStrategyOption({ strategy, tools = [], toolSources = [], ex
   }
   for (const tool of machine.tools)
     // Sources may offer it later.
-    if (!names.has(tool) && toolSources.length === 0)
+    if (!names.has(tool) && !hasSources({ toolSources, mcpServers }))
       throw invalid(`strategy names the tool "${tool}", which is none of the agent's.${almost(tool)}`);
   if (machine.offered.size > 0 && names.has(TRANSITION_TOOL))
     throw invalid(`strategy offers actions with a tool "${TRANSITION_TOOL}", and the agent has one of that name: rename it with aliasTool`);

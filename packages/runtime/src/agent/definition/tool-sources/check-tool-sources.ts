@@ -20,7 +20,7 @@ export function checkToolSources(sources: readonly ToolSource[] | undefined): vo
 }
 
 /** @throws AgentError of kind `invalid-option` where the agent has a tool of the name of the one that finds tools of its sources */
-export function checkSearchTool(options: Pick<AgentOptions<never>, "toolSources" | "deferTools">, tools: ToolSet): void {
+export function checkSearchTool(options: Pick<AgentOptions<never>, "toolSources" | "mcpServers" | "deferTools">, tools: ToolSet): void {
   if (!hasSources(options) || options.deferTools === false || tools.get(SEARCH_TOOL) === undefined) return;
   throw invalidOption(
     "tools",

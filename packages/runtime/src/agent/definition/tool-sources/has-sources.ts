@@ -1,6 +1,6 @@
 import type { AgentOptions } from "../agent.ts";
 
-/** Whether tools may come while the agent runs. */
-export function hasSources({ toolSources }: Pick<AgentOptions<never>, "toolSources">): boolean {
-  return toolSources !== undefined && toolSources.length > 0;
+/** True if tools may come while the agent runs. */
+export function hasSources({ toolSources = [], mcpServers = [] }: Pick<AgentOptions<never>, "toolSources" | "mcpServers">): boolean {
+  return toolSources.length > 0 || mcpServers.length > 0;
 }

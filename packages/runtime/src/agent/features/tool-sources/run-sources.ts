@@ -3,6 +3,8 @@ import type { Clock } from "../../../platform/clock.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { toolServicesOf } from "../../turn/held-services.ts";
 import type { Loop } from "../../turn/loop.ts";
+import type { McpServers } from "../../turn/mcp-servers.ts";
+import { namedServers } from "./named-servers.ts";
 import type { Step } from "../../turn/moments.ts";
 import { PartKey } from "../../turn/run-parts.ts";
 import { RunSource } from "./run-source.ts";
@@ -31,8 +33,10 @@ const SOURCES = new PartKey<RunSources>("tool sources");
 const CLOSE_MS = 5000;
 
 /** Runs whose agent has sources have them. */
-export function bindToolSources({ parts, agent }: Loop): void {
-  const { toolSources: sources = [] } = agent.options;
+export function bindToolSources({ parts, agent }: Loop, mcp: McpServers | undefined): void {
+  const named = namedServers(agent, mcp);
+  const { toolSources = [] } = agent.options;
+  const sources = named === undefined ? toolSources : [...toolSources, named];
   if (sources.length > 0) parts.set(SOURCES, { sources, told: new Set<string>() });
 }
 

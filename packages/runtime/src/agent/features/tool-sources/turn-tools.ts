@@ -1,3 +1,4 @@
+import { NAMED_SERVERS } from "./named-servers.ts";
 import type { Tool, ToolSchema } from "@keelson/protocol";
 import type { PlannedRequest } from "../../../context/xray/xray-conversation.ts";
 import type { OfferedTool, ToolOffers } from "../../../session/offered-tool.ts";
@@ -83,7 +84,7 @@ function offeredTools(agent: Agent<unknown>, offers: ToolOffers | undefined): re
 }
 
 function* offersOf(agent: Agent<unknown>, offers: ToolOffers): Generator<{ readonly source: string; readonly tool: OfferedTool }> {
-  const sources = new Set(agent.options.toolSources?.map(({ name }) => name));
+  const sources = new Set([...(agent.options.toolSources?.map(({ name }) => name) ?? []), NAMED_SERVERS]);
   for (const [source, offer] of offers) if (sources.has(source)) for (const tool of offer.values()) yield { source, tool };
 }
 
