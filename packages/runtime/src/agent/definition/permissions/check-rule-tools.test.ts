@@ -36,6 +36,14 @@ describe("a rule that no call can match", () => {
     expect(problem("Bas*")).toMatch(/Did you mean "bas\*"/);
   });
 
+  it("is suggested in our words if it is in those of another coding agent, whatever name that has for the tool [MC-10]", () => {
+    expect(problem("Bash(npm test:*)")).toMatch(/Did you mean "bash\(npm test \*\)"/);
+    expect(problem("WebFetch(domain:Example.com)")).toMatch(/Did you mean "web_fetch\(example\.com\)"/);
+    expect(problem("str_replace_editor(docs/**)")).toMatch(/Did you mean "edit_file\(docs\/\*\*\)"/);
+    expect(problem("run_shell_command(ls*)")).toMatch(/Did you mean "bash\(ls\*\)"/);
+    expect(problem("NotebookEdit")).toMatch(/Did you mean "edit_file"/);
+  });
+
   it("is refused where it is about a path as no path is written [MC-10]", () => {
     expect(problem("read_file(src/../x)")).toMatch(/"read_file\(src\/\.\.\/x\)", which no call can match.*Did you mean "read_file\(x\)"/);
     expect(problem("read_file(./)")).toMatch(/Did you mean "read_file\(\*\*\)"/);
