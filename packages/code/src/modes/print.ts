@@ -50,6 +50,7 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
     if (format === "json") stdout.write(`${outcomeJson(outcome, { id: run.id, session: run.session, model }, commands)}\n`);
     // What the text view shows anyway must not get lost in the other formats.
     if (format !== "text" && outcome.error !== undefined) note(outcome.error.message);
+    if (format !== "text" && outcome.reason === "no-action" && outcome.why !== undefined) note(outcome.why);
     if (commands !== undefined) stderr.write(`${colored(decisionLines(commands), stderr, environment)}\n`);
     return EXIT_CODES[outcome.reason];
   } finally {

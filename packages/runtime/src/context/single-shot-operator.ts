@@ -1,5 +1,6 @@
-import { OperatorError, toOperatorFailure, ZERO_USD, type ModelFailure, type Operator, type Provider } from "@keelson/protocol";
+import { ModelError, OperatorError, toOperatorFailure, ZERO_USD, type ModelFailure, type Operator, type Provider } from "@keelson/protocol";
 import { infer } from "../providers/infer.ts";
+import { responseFailure } from "../providers/response-failure.ts";
 import { compileRequest } from "./compile-request.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
@@ -11,7 +12,7 @@ export interface SingleShotOptions {
   readonly maxTokens?: number | undefined;
 }
 
-/** An operator that makes exactly one model call: no tools, no loop. Its exit is always `complete`. */
+/** An operator that makes exactly one model call: no tools, no loop. Its exit is always `complete`; a response that is none is an error. */
 export function createSingleShotOperator(options: SingleShotOptions): Operator {
   checkOptionNames("createSingleShotOperator", options, { provider: true, model: true, systemPrompt: true, maxTokens: true });
   const { provider, model, systemPrompt, maxTokens } = options;
@@ -26,7 +27,14 @@ export function createSingleShotOperator(options: SingleShotOptions): Operator {
         settings: maxTokens === undefined ? {} : { maxTokens },
       });
       const result = await context.step("infer", async ({ signal, idempotencyKey }) => {
-        const { content, usage, cost } = await infer(provider, request, { signal, idempotencyKey });
+        const response = await infer(provider, request, { signal, idempotencyKey });
+        const { content, usage, cost } = response;
+        const failure = responseFailure(
+          response,
+          { provider: provider.name, model: request.model, reference: `${provider.name}/${request.model}` },
+          true,
+        );
+        if (failure !== undefined) throw new ModelError({ ...failure, usage });
         return { content, usage, cost };
       });
       if (!result.ok) throw new OperatorError(toOperatorFailure(result.failure as ModelFailure));

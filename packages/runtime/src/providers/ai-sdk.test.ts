@@ -394,11 +394,12 @@ describe("failures of an AI SDK model", () => {
     ["out of order", "server-error"],
   ])("%s is %s [PV-09]", async (thrown, kind) => expect((await failureOf(thrown, true)).failure.kind).toBe(kind));
 
-  it("a stream without a finish is one, and so is a finish for an error that was not named", async () => {
+  it("a stream without a finish is one; a finish for an error ends as no good response does", async () => {
     const cut = fakeModel([{ type: "text-delta", id: "0", delta: "par" }]);
     await expect(infer(createAiSdkProvider(cut), request)).rejects.toMatchObject({ failure: { kind: "server-error", code: "stream-cut" } });
-    await expect(infer(createAiSdkProvider(fakeModel([finish("error")])), request)).rejects.toMatchObject({
-      failure: { kind: "server-error" },
+    expect(await infer(createAiSdkProvider(fakeModel([finish("error")])), request)).toMatchObject({
+      stopReason: "other",
+      rawStopReason: "error",
     });
   });
 

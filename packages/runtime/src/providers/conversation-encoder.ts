@@ -1,6 +1,6 @@
 import type { Message, ToolCallPart } from "@keelson/protocol";
 import { DistinctCalls } from "./history/distinct-calls.ts";
-import { groupMessages, isAssistantGroup, type MessageGroup } from "./history.ts";
+import { groupMessages, isAssistantGroup, type MessageGroup, withoutEmptyEnd } from "./history.ts";
 
 /**
  * Encodes a group as JSON objects joined by commas, or as "" when it holds nothing to send. What it returns may depend on the
@@ -57,7 +57,10 @@ export class ConversationEncoder {
     callId: (call: ToolCallPart) => string = (call) => call.id,
     fit: (message: Message) => Message = (message) => message,
   ) {
-    this.#encode = encode;
+    this.#encode = (group, before, model) => {
+      const spoken = withoutEmptyEnd(group);
+      return spoken.length === 0 ? "" : encode(spoken, before, model);
+    };
     this.#tailGroups = tailGroups;
     this.#callId = callId;
     this.#fit = fit;

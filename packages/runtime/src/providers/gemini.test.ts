@@ -251,7 +251,7 @@ describe("responses of Gemini", () => {
       ],
     };
     const response = await read(both);
-    expect([textOf(response), response.rawStopReason, response.stopReason]).toEqual(["yes", null, "other"]);
+    expect([textOf(response), response.rawStopReason, response.stopReason]).toEqual(["yes", null, "end-turn"]);
   });
 
   it.each([

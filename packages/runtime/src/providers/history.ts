@@ -12,7 +12,7 @@ import {
 import { callsOf, isAssistantGroup, type MessageGroup } from "./history/message-group.ts";
 import { modelFamily } from "./history/model-family.ts";
 
-export { groupMessages, isAssistantGroup, type MessageGroup } from "./history/message-group.ts";
+export { groupMessages, isAssistantGroup, type MessageGroup, withoutEmptyEnd } from "./history/message-group.ts";
 export { isOwnCallId, wireCallId } from "./history/wire-call-id.ts";
 
 /** Whether data belongs to this wire, and where it names a model, to this model under any of its names. */

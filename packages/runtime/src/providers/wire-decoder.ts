@@ -1,4 +1,4 @@
-import { type JsonValue, ModelError, type ProviderData, type StopReason, type Usage } from "@keelson/protocol";
+import { type JsonValue, ModelError, type ProviderData, type Usage } from "@keelson/protocol";
 import { parseJson } from "../json/index.ts";
 import type { DecodedEvent } from "./polled-events.ts";
 import type { FailureContext } from "./vendor-failure.ts";
@@ -137,9 +137,4 @@ export class SegmentWriter {
     this.open = undefined;
     this.#queue.push(data === undefined ? { type } : { type, providerData: data });
   }
-}
-
-/** A call in the response makes an ordinary or unknown ending one for tools, since not every vendor says so. */
-export function stopReasonWithCalls(reason: StopReason, hasCalls: boolean): StopReason {
-  return hasCalls && (reason === "end-turn" || reason === "other") ? "tool-use" : reason;
 }

@@ -131,8 +131,11 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
   /** Of model calls. */
   readonly "inference": InferenceData;
   readonly "answer": { readonly stopReason: StopReason; readonly overflowed?: true };
-  /** `lost`: the request was lost with a kept connection, which the server had given up: it can be sent again at once. */
-  readonly "inference-failed": { readonly failure: ModelFailure; readonly lost?: true };
+  /**
+   * `lost`: the request was lost with a kept connection, which the server had given up: it can be sent again at once. `unusable`: a
+   * whole response came, and the run cannot go on from it.
+   */
+  readonly "inference-failed": { readonly failure: ModelFailure; readonly lost?: true; readonly unusable?: true };
   /** A compaction begins: what it does stands under the same place. */
   readonly "compaction-begin": {
     readonly cause: CompactionCause;

@@ -97,8 +97,9 @@ describe("a run", () => {
     expect(await runner.sessions.list()).toHaveLength(20);
   });
 
-  it("that says nothing and does nothing ends no-action; a refusal is a response [WE-06]", async () => {
-    expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([""]) })).run("hi").outcome).reason).toBe("no-action");
+  it("that says nothing behind its calls ends no-action; a refusal is a response [WE-06]", async () => {
+    const model = scriptedModel([{ toolCalls: [{ name: "look" }] }, "", ""]);
+    expect((await runnerOf(createAgent({ name: "a", model, tools: [recordingTool("look")] })).run("hi").outcome).reason).toBe("no-action");
     expect(
       (await runnerOf(createAgent({ name: "a", model: scriptedModel([{ text: "x", stopReason: "content-filter" }]) })).run("hi").outcome)
         .reason,

@@ -536,11 +536,11 @@ describe("a failed model call", () => {
 
 describe("the response of a model", () => {
   it.each([
-    ["thinks and says nothing", { thinking: "hm" }, "no-action"],
-    ["says an empty text", { text: "" }, "no-action"],
+    ["thinks and says nothing", { thinking: "hm" }, "error"],
+    ["says an empty text", { text: "" }, "error"],
     ["thinks and then says something", { thinking: "hm", text: "so" }, "complete"],
   ] as const)("that %s ends the run accordingly", async (_name, turn, reason) => {
-    expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([turn]) })).run("go").outcome).reason).toBe(reason);
+    expect((await runnerOf(createAgent({ name: "a", model: scriptedModel([turn, turn, turn]) })).run("go").outcome).reason).toBe(reason);
   });
 
   it("that is longer than allowed ends the run, also where cut responses are gone on with", async () => {

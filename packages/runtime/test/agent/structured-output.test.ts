@@ -363,7 +363,6 @@ describe("a structured output that is told in the prompt", () => {
   it.each([
     ["It is twelve.", ["there is no complete JSON in the response"]],
     ['{"total": 1, "lines": [1, 2', ["there is no complete JSON in the response"]],
-    ["", ["the response is empty"]],
     [`${"[1] ".repeat(1_001)}{"total": 1}`, [expect.stringContaining("expected object")]],
     ['[1] {"total": "all of it"} {"a": 1}', [expect.stringMatching(/^total: .*string/)]],
   ])("is not found in %s, and the model is told why", async (text, issues) => {

@@ -68,7 +68,8 @@ function stopReasonByTheRules({ expect: expected, wire }: Recording, { toolCalls
   if (expected.stop_reason === "length" || expected.incomplete_reason === "max_output_tokens") return "max-tokens";
   if (expected.stop_reason === "content_filter" || expected.incomplete_reason === "content_filter") return "content-filter";
   if (toolCalls.length > 0) return "tool-use";
-  if (["stop", "eos", "completed", "end_turn"].includes(expected.stop_reason ?? "")) return "end-turn";
+  // Some servers never give a reason (Snowflake, OpenRouter without streams).
+  if (["stop", "eos", "completed", "end_turn", ""].includes(expected.stop_reason ?? "")) return "end-turn";
   // Rule 19: what is unknown is no error.
   expect([wire, stopReason]).toEqual([wire, "other"]);
   return "other";

@@ -80,3 +80,12 @@ export function modelsOf(agent: Agent<unknown> | undefined, registry: ModelRegis
 export function modelName(choice: ModelChoice): string {
   return typeof choice === "string" ? choice : choice.name;
 }
+
+/** The model, as failures name it. */
+export function originOf({ provider, id, reference }: Model): {
+  readonly provider: string;
+  readonly model: string;
+  readonly reference: string;
+} {
+  return { provider: provider.name, model: id, reference };
+}

@@ -9,10 +9,11 @@ import {
   type RateLimit,
 } from "@keelson/protocol";
 import { compileRequest } from "../../context/compile-request.ts";
+import { responseFailure } from "../../providers/response-failure.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { toolTokenBound, withHidden } from "../../providers/token-bound.ts";
-import type { Model } from "../definition/model-source.ts";
+import { originOf, type Model } from "../definition/model-source.ts";
 import { outputSettings, modelProblem, offeredTools } from "../features/output/output-request.ts";
 import type { ModelResponse } from "../turn/model-response.ts";
 import { ResponseStream, type ModelCall } from "./response-stream.ts";
@@ -36,8 +37,17 @@ type Outcome = { readonly response: ModelResponse } | FailedAttempt;
 /** Why there is no response, as the log keeps it. */
 export type FailedAttempt = RecordData["inference-failed"];
 
-/** One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it. */
-export async function attemptInference(loop: Loop, key: string, modelCall: number, system: string | undefined): Promise<Outcome> {
+/**
+ * One call of the model: rules before it, compile, reserve, stream, settle, commit, rules after it.
+ * @param isFirst the run has no response yet, so that an empty one is a failure
+ */
+export async function attemptInference(
+  loop: Loop,
+  key: string,
+  modelCall: number,
+  system: string | undefined,
+  isFirst: boolean,
+): Promise<Outcome> {
   const { execution } = loop;
 
   const model = loop.models.resolve(runOf(loop).model);
@@ -76,6 +86,8 @@ export async function attemptInference(loop: Loop, key: string, modelCall: numbe
   if (fold.rateLimit !== undefined) recordRateLimit(loop, asked, fold.rateLimit);
   if (failure !== undefined) return takeFailure(loop, asked, failure, attempted, stream.lost);
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes));
+  const unusable = unusableResponse(loop, asked, isFirst);
+  if (unusable !== undefined) return recordFailure(loop, asked, unusable, { unusable: true });
   const response = responseOf(loop, asked);
   if (fold.overflowed) {
     const status = `The response was left where it passed limits.maxAnswerBytes (${maxAnswerBytes}) or limits.maxAnswerCalls (${maxAnswerCalls}).`;
@@ -99,25 +111,38 @@ function recordRateLimit({ execution }: Loop, { key, model }: ModelCall, rateLim
   else execution.emit({ type: "status", level: "warn", status: `What ${model.reference} told of its rate limit is left out: ${problem}.` });
 }
 
-async function takeFailure(
-  loop: Loop,
-  { key, model, fold }: ModelCall,
-  why: StepFailure,
-  attempted: Attempted,
-  lost: boolean,
-): Promise<Outcome> {
+async function takeFailure(loop: Loop, asked: ModelCall, why: StepFailure, attempted: Attempted, lost: boolean): Promise<Outcome> {
   const { execution } = loop;
-  partialsOf(loop)?.discard();
+  const { key, model } = asked;
   const failure = modelFailureOf(why, model);
-  loop.cut = cutResponse(key, fold.content);
   if (failure.kind === "rate-limit") {
     const resetAt = failure.retryAfterMs === undefined ? null : execution.clock.now() + failure.retryAfterMs;
     execution.put(`${key}/rate-limit`, "rate-limit", { utilization: 1, resetAt, allowed: false });
   }
   await settle(loop, key, model, billAttempt(attempted, ledgerOf(loop).scopes, failure));
-  execution.put(`${key}/failed`, "inference-failed", { failure, ...(lost && { lost }) });
+  return recordFailure(loop, asked, failure, lost ? { lost } : {});
+}
+
+/** A function that reads the output may find it in a response without a word, so that only its verdict counts then. */
+function unusableResponse(loop: Loop, { fold, model }: ModelCall, isFirst: boolean): ModelFailure | undefined {
+  if (fold.overflowed || fold.end === undefined) return undefined;
+  const mayBeEmpty = !isFirst || outputOf(loop).form?.extract !== undefined;
+  return responseFailure({ ...fold.end, content: fold.content }, originOf(model), !mayBeEmpty);
+}
+
+/** Records an attempt that gave no response to go on from. Its text is void for subscribers, and kept only if the run ends with it. */
+async function recordFailure(
+  loop: Loop,
+  { key, fold }: ModelCall,
+  failure: ModelFailure,
+  marks: Pick<FailedAttempt, "lost" | "unusable">,
+): Promise<FailedAttempt> {
+  partialsOf(loop)?.discard();
+  loop.cut = cutResponse(key, fold.content);
+  const failed: FailedAttempt = { failure, ...marks };
+  loop.execution.put(`${key}/failed`, "inference-failed", failed);
   await afterInference(loop, key, { failure });
-  return { failure, ...(lost && { lost }) };
+  return failed;
 }
 
 /** Rules look at a response that is paid for and in the conversation: they can halt, and nothing of it is lost. */

@@ -4,6 +4,8 @@ import { momentsOf, passMoment, type Place } from "../turn/moments.ts";
 import { RunEnding } from "../turn/run-ending.ts";
 import { outputOf } from "../features/output/run-output.ts";
 
+const NOTHING_SAID = "The model ended the run with an empty response: there is no closing text.";
+
 /**
  * After a response that asks for nothing more. Returns where something was said that is worth another turn: late steering, what
  * a directive routes back, what a rule injects, what background work brings. Else it throws how the run ends.
@@ -15,7 +17,8 @@ export async function concludeRun(loop: Loop, place: Place, response: ModelRespo
     await passMoment(loop, steps, at);
     if (goesOn(loop)) return;
   }
-  throw new RunEnding(isOutput ? "complete" : finalReason(response));
+  const reason = isOutput ? "complete" : finalReason(response);
+  throw new RunEnding(reason, reason === "no-action" ? { why: NOTHING_SAID } : {});
 }
 
 /** Whether the model has something to respond to again; what it gave as output is not the last word then. */

@@ -3,6 +3,7 @@ import { messageOperation } from "../../context/message-operation.ts";
 import { givesOutput } from "../features/output/output-call.ts";
 import { settleOutput, textOf } from "../features/output/settle-output.ts";
 import { cutShort, saysNothing, type ModelResponse } from "../turn/model-response.ts";
+import { askForClosing } from "./ask-for-closing.ts";
 import { concludeRun } from "./conclude-run.ts";
 import { inferResponse } from "./infer-response.ts";
 import type { Loop } from "../turn/loop.ts";
@@ -30,6 +31,7 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
   outputOf(loop).repairing = false;
   let modelCall = 0;
   let pauses = 0;
+  let isClosing = false;
   let begun = "";
   for (let round = 0; ; round++) {
     const response = await inferResponse(loop, turn, modelCall, system);
@@ -52,6 +54,10 @@ export async function inferAndRunCalls(loop: Loop, place: Place, system: string 
     const settled = form === undefined || isCutText(response) ? undefined : await settleOutput(loop, form, turn, response, begun);
     begun = "";
     partialsOf(loop)?.goOn(begun);
+    if (form === undefined && !isClosing && (await askForClosing(loop, place, response))) {
+      isClosing = true;
+      continue;
+    }
     if (settled !== "again") return concludeRun(loop, place, response, settled === "taken");
     outputOf(loop).repairing = true;
   }

@@ -1,9 +1,10 @@
 import { ModelError, type InferRequest } from "@keelson/protocol";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
+import { responseFailure } from "../../providers/response-failure.ts";
 import { inputTokenBound } from "../../providers/token-bound.ts";
 import { ledgerOf } from "../features/budget/run-ledger.ts";
-import type { Model } from "../definition/model-source.ts";
+import { originOf, type Model } from "../definition/model-source.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { modelFailureOf } from "../turn/model-failure-of.ts";
 import { checkEnding } from "../turn/run-ending.ts";
@@ -64,6 +65,8 @@ export async function inferBeside(
   await settle(loop, key, model, bill, purpose);
   checkEnding(loop);
   if (failure !== undefined) return nothing(failure.message);
+  const unusable = fold.end && responseFailure({ ...fold.end, content: fold.content }, originOf(model), false);
+  if (unusable !== undefined) return nothing(unusable.message);
   if (fold.overflowed) return nothing(`the response is longer than limits.maxAnswerBytes, ${limits.maxAnswerBytes} bytes`);
   return { type: "response", fold, model, bill };
 }

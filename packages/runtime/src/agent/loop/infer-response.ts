@@ -23,7 +23,8 @@ import { pluginsOf } from "../features/plugins/loop-plugins.ts";
  */
 export async function inferResponse(loop: Loop, turn: string, from: number, system: string | undefined): Promise<ModelResponse> {
   const { execution, limits } = loop;
-  let retries = 0;
+  let retries = NO_RETRIES;
+  const isFirst = turn === "t1" && from === 0;
   let room: RoomLevel | undefined;
   let leftOut = 0;
   let toolsLeftOut = 0;
@@ -52,7 +53,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
       if (plugins !== undefined && plugins.onUserMessage.length > 0 && runOf(loop).unreadMessages.length > 0)
         await callOnUserMessage(loop, plugins);
       if (isTooLong(loop)) room = await makeRoomAhead(loop, `${turn}/compact/${modelCall}/ahead`, room);
-      const outcome = await attemptInference(loop, key, modelCall, system);
+      const outcome = await attemptInference(loop, key, modelCall, system, isFirst);
       if ("response" in outcome) return outcome.response;
       attempt = outcome;
     }
@@ -92,7 +93,7 @@ export async function inferResponse(loop: Loop, turn: string, from: number, syst
       const parts = overflowParts(loop, system);
       failure = { ...failure, message: nothingLeft(failure, parts), parts };
     }
-    retries = await decideAfterFailure(loop, key, failure, retries);
+    retries = await decideAfterFailure(loop, key, { ...attempt, failure }, retries);
   }
 }
 
@@ -113,9 +114,21 @@ function nothingLeft({ message }: ModelFailure, parts: readonly RequestPartSize[
   return `The conversation does not fit, and nothing more of it can be left out (${message}). What is left: ${left}. Send less at once, or choose a model that reads more; the session can be gone on with.`;
 }
 
+/** The retries on the current model, those of responses that came whole apart: neither kind uses up the other's. */
+interface Retries {
+  readonly ofRequests: number;
+  readonly ofResponses: number;
+}
+
+const NO_RETRIES: Retries = { ofRequests: 0, ofResponses: 0 };
+/** A response that came whole and is none to go on from is asked for again so often, at most: the same request may give it again. */
+const MAX_RESPONSE_RETRIES = 2;
+
 /** What to do about a failure: wait and retry, switch the model, or end. @returns the retries on the current model */
-async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure, retries: number): Promise<number> {
+async function decideAfterFailure(loop: Loop, key: string, { failure, unusable }: FailedAttempt, counts: Retries): Promise<Retries> {
   const { execution, limits, agent } = loop;
+  const retries = unusable ? counts.ofResponses : counts.ofRequests;
+  const maxRetries = unusable ? Math.min(MAX_RESPONSE_RETRIES, limits.maxRetries) : limits.maxRetries;
   // What could not be read may be readable the next time; nobody but this policy takes it for retryable.
   const retryable = failure.kind === "rate-limit" || failure.kind === "server-error" || failure.kind === "invalid-response";
   const fallback = agent.options.fallbackModel === undefined ? undefined : modelName(agent.options.fallbackModel);
@@ -125,7 +138,7 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
   const leftAlone = failure.code === CIRCUIT_OPEN;
   const retryAfterMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
   const tooLong = retryAfterMs !== undefined && retryAfterMs > limits.maxRetryDelayMs;
-  const mayRetry = retries < limits.maxRetries && !tooLong;
+  const mayRetry = retries < maxRetries && !tooLong;
   const action: ModelErrorAction =
     own ??
     (retryable && mayRetry && !(leftAlone && canFallBack)
@@ -138,31 +151,33 @@ async function decideAfterFailure(loop: Loop, key: string, failure: ModelFailure
     if (!execution.has(`${key}/retry`)) {
       const delayMs = retryDelayMs(attempt, retryAfterMs, loop.random(), limits.maxRetryDelayMs);
       recordRetry(loop, key, { attempt, reason: failure.kind, delayMs, failure });
-      loop.debug?.(`retry ${attempt} of ${limits.maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
+      loop.debug?.(`retry ${attempt} of ${maxRetries} in ${delayMs} ms: ${failure.kind}: ${failure.message}`);
     }
     const recorded = execution.lookup(`${key}/retry`, "retry");
     await execution.flush();
     const delayMs = recorded?.data.delayMs ?? 0;
     await backOff(execution, `${key}/backoff`, (recorded?.at ?? 0) + delayMs, delayMs);
     await loop.readInbox();
-    return attempt;
+    return unusable ? { ...counts, ofResponses: attempt } : { ...counts, ofRequests: attempt };
   }
   const to = action.type === "switch-model" ? action.model : action.type === "retry" && retryable && canFallBack ? fallback : undefined;
   if (to !== undefined && to !== runOf(loop).model) {
     loop.debug?.(`switch from ${runOf(loop).model} to ${to}: ${failure.kind}: ${failure.message}`);
     execution.put(`${key}/switch`, "model-switch", { from: runOf(loop).model, to, reason: failure.kind });
     recordRetry(loop, key, { attempt: 0, reason: failure.kind, delayMs: 0, failure });
-    return 0;
+    return NO_RETRIES;
   }
-  if (execution.has(`${key}/switch`)) return 0;
+  if (execution.has(`${key}/switch`)) return NO_RETRIES;
   const message =
     own?.type === "abort"
       ? own.message
       : tooLong && retryable
         ? `${failure.message}: it asks to wait ${retryAfterMs} ms, and limits.maxRetryDelayMs allows ${limits.maxRetryDelayMs} ms`
-        : retries > 0
-          ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}`
-          : failure.message;
+        : unusable && retries > 0
+          ? `${failure.message}. It was asked again ${retries === 1 ? "once" : `${retries} times`}, without success.`
+          : retries > 0
+            ? `Max retries (${limits.maxRetries}) exceeded: ${failure.message}`
+            : failure.message;
   if (leftAlone && own === undefined) throw new RunEnding("circuit-breaker", { why: failure.message });
   if (failure.kind === "max-output-tokens" && own?.type !== "abort") throw new RunEnding("max-output");
   throw new RunEnding("error", { failure: { kind: "model", message, model: failure } });

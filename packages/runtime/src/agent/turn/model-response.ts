@@ -1,5 +1,6 @@
 import type { RecordData } from "../../session/record-data.ts";
 import type { Message, StopReason, ToolCallPart } from "@keelson/protocol";
+import { isEmptyContent } from "../../providers/response-failure.ts";
 import { runOf, type Loop } from "./loop.ts";
 
 /** What an inference gave, as the log keeps it beside the message. */
@@ -32,5 +33,5 @@ export function cutShort({ stopReason }: ModelResponse): boolean {
 }
 
 export function saysNothing(response: ModelResponse): boolean {
-  return response.message.content.every((part) => part.type === "thinking" || (part.type === "text" && part.text === ""));
+  return isEmptyContent(response.message.content);
 }

@@ -3,33 +3,17 @@ import {
   type InferEvent,
   type JsonObject,
   type JsonValue,
-  ModelError,
   type ProviderData,
-  type StopReason,
   UNKNOWN_USAGE,
   type Usage,
 } from "@keelson/protocol";
 import { parseJson } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import { HeldText } from "../held-text.ts";
-import {
-  countOf,
-  cutOff,
-  type DecoderContext,
-  type Fields,
-  fieldsOf,
-  SegmentWriter,
-  stopReasonWithCalls,
-  stringOf,
-} from "../wire-decoder.ts";
+import { countOf, cutOff, type DecoderContext, type Fields, fieldsOf, SegmentWriter, stringOf } from "../wire-decoder.ts";
+import { readStopReason } from "../stop-reason.ts";
 import { aiSdkFailure } from "./ai-sdk-failure.ts";
-
-const STOP_REASONS: { readonly [reason: string]: StopReason } = {
-  "stop": "end-turn",
-  "length": "max-tokens",
-  "content-filter": "content-filter",
-  "tool-calls": "tool-use",
-};
+import { AI_SDK_STOP_REASONS } from "./ai-sdk-stop-reasons.ts";
 
 interface OpenCall {
   readonly index: number;
@@ -231,16 +215,15 @@ export class AiSdkDecoder {
     const { wire, model } = this.#context;
     const reason = fieldsOf(part["finishReason"]);
     const unified = stringOf(reason === undefined ? part["finishReason"] : reason["unified"]);
-    const raw = stringOf(reason?.["raw"]) || unified;
-    if (unified === "error") {
-      const message = `${this.#context.provider} ended the response with an error that it did not name`;
-      throw new ModelError({ kind: "server-error", message, provider: this.#context.provider, model });
-    }
+    const told = stringOf(reason?.["raw"]);
+    const raw = told || unified;
+    // The SDK's words for a vendor that gave no reason; with one, it is a reason that the SDK does not know.
+    const isMissing = told === "" && (unified === "other" || unified === "unknown");
     this.#closeBlock();
     const metadata = metadataOf(part);
     this.#queue.push({
       type: "end",
-      stopReason: stopReasonWithCalls(STOP_REASONS[unified] ?? "other", this.#any),
+      stopReason: readStopReason(AI_SDK_STOP_REASONS, isMissing ? null : unified, this.#any),
       rawStopReason: raw === "" ? null : raw,
       usage: usageOf(fieldsOf(part["usage"])),
       model: this.#model === "" ? model : this.#model,

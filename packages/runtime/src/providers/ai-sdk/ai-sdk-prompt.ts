@@ -16,6 +16,7 @@ import {
   unresolvedBlob,
   wireCallId,
   withBytes,
+  withoutEmptyEnd,
 } from "../history.ts";
 import { textOfFile } from "../request-body.ts";
 import type { AiSdkVersion } from "./ai-sdk-model.ts";
@@ -103,7 +104,7 @@ function words(text: string): readonly PromptPart[] {
 }
 
 function assistantParts(group: MessageGroup, options: AiSdkPromptOptions): readonly PromptPart[] {
-  return group.flatMap((message) => message.content.flatMap((part) => assistantPart(part, options)));
+  return withoutEmptyEnd(group).flatMap((message) => message.content.flatMap((part) => assistantPart(part, options)));
 }
 
 function assistantPart(part: Content, options: AiSdkPromptOptions): readonly PromptPart[] {

@@ -1,7 +1,8 @@
-import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
+import type { JsonValue, ProviderData, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HELD_ITEM_LENGTH, HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -22,6 +23,7 @@ import {
   openToolUseBlock,
   openWholeBlock,
 } from "./anthropic-block.ts";
+import { ANTHROPIC_STOP_REASONS } from "./anthropic-stop-reasons.ts";
 import { AnthropicUsage } from "./anthropic-usage.ts";
 import type {
   AnthropicResponse,
@@ -29,20 +31,8 @@ import type {
   AnthropicDelta,
   AnthropicEnding,
   AnthropicEvent,
-  AnthropicStopReason,
   AnthropicStreamedBlock,
 } from "./anthropic-wire.ts";
-
-const STOP_REASONS: { readonly [reason: string]: StopReason } = {
-  end_turn: "end-turn",
-  tool_use: "tool-use",
-  max_tokens: "max-tokens",
-  model_context_window_exceeded: "max-tokens",
-  stop_sequence: "stop-sequence",
-  refusal: "content-filter",
-  pause_turn: "pause",
-  compaction: "pause",
-} satisfies Record<AnthropicStopReason, StopReason>;
 
 interface OpenBlock {
   readonly start: AnthropicBlockStart;
@@ -262,7 +252,7 @@ export class AnthropicDecoder implements WireDecoder {
     const providerData: ProviderData = { wire, ...this.#facts, ...(this.#stopSequence !== null && { stopSequence: this.#stopSequence }) };
     this.#queue.push({
       type: "end",
-      stopReason: STOP_REASONS[this.#stopReason ?? ""] ?? (this.#calls > 0 ? "tool-use" : "other"),
+      stopReason: readStopReason(ANTHROPIC_STOP_REASONS, this.#stopReason, this.#calls > 0),
       rawStopReason: this.#stopReason,
       usage: this.#usage.read(),
       model: this.#model === "" ? model : this.#model,

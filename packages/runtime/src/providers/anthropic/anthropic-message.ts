@@ -46,6 +46,8 @@ export function encodeAnthropicGroup(
 ): string {
   if (isAssistantGroup(group)) {
     const blocks = group.flatMap((message) => message.content.flatMap((part) => assistantBlock(part, model, options)));
+    // The API refuses a message that ends with thinking.
+    while (/thinking$/.test(blocks.at(-1)?.type ?? "")) blocks.pop();
     return blocks.length === 0 ? "" : messageJson({ role: "assistant", content: blocks });
   }
   const blocks = userBlocks(group, before, options);

@@ -1,8 +1,9 @@
-import type { Content, JsonObject, JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
+import type { Content, JsonObject, JsonValue, ProviderData, Usage } from "@keelson/protocol";
 import { jsonText } from "../../json/index.ts";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
+import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -12,27 +13,14 @@ import {
   invalidResponse,
   parseEvent,
   SegmentWriter,
-  stopReasonWithCalls,
   stringOf,
   type WireDecoder,
 } from "../wire-decoder.ts";
+import { GEMINI_STOP_REASONS } from "./gemini-stop-reasons.ts";
 import { GeminiUsage } from "./gemini-usage.ts";
-import type { GeminiResponse, GeminiCalled, GeminiCandidate, GeminiFinishReason, GeminiSaid } from "./gemini-wire.ts";
+import type { GeminiResponse, GeminiCalled, GeminiCandidate, GeminiSaid } from "./gemini-wire.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 
-const STOP_REASONS: { readonly [reason: string]: StopReason } = {
-  STOP: "end-turn",
-  MAX_TOKENS: "max-tokens",
-  SAFETY: "content-filter",
-  RECITATION: "content-filter",
-  BLOCKLIST: "content-filter",
-  PROHIBITED_CONTENT: "content-filter",
-  SPII: "content-filter",
-  MODEL_ARMOR: "content-filter",
-  IMAGE_SAFETY: "content-filter",
-  IMAGE_PROHIBITED_CONTENT: "content-filter",
-  IMAGE_RECITATION: "content-filter",
-} satisfies Record<GeminiFinishReason, StopReason>;
 /** Vertex writes numbers for its words when it is asked to (`$alt=json;enum-encoding=int`). */
 const NUMBERED = [
   "FINISH_REASON_UNSPECIFIED",
@@ -119,10 +107,7 @@ export class GeminiDecoder implements WireDecoder {
     if (this.#openCall !== undefined) this.#callText(this.#openCall.index, this.#openCall.input.value);
     this.#queue.push({
       type: "end",
-      stopReason: stopReasonWithCalls(
-        this.#blocked ? "content-filter" : (STOP_REASONS[nameOf(this.#finishReason)] ?? "other"),
-        this.#calls > 0,
-      ),
+      stopReason: this.#blocked ? "content-filter" : readStopReason(GEMINI_STOP_REASONS, nameOf(this.#finishReason), this.#calls > 0),
       rawStopReason: this.#finishReason,
       usage: this.#usage.read(),
       model: this.#model === "" ? model : this.#model,

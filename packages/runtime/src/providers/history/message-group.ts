@@ -1,4 +1,5 @@
 import type { Content, Message, ToolCallPart } from "@keelson/protocol";
+import { isEmptyContent } from "../response-failure.ts";
 
 /**
  * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
@@ -22,6 +23,17 @@ export function groupMessages(messages: readonly Message[], from: number): Messa
     }
   }
   return groups;
+}
+
+/**
+ * Leaves out responses of nothing but thinking at the end of an assistant's turn: Anthropic refuses a message that ends with thinking,
+ * OpenAI reasoning without the item that it led to.
+ */
+export function withoutEmptyEnd(group: MessageGroup): MessageGroup {
+  if (!isAssistantGroup(group)) return group;
+  let length = group.length;
+  while (length > 0 && isEmptyContent((group[length - 1] as Message).content)) length -= 1;
+  return length === group.length ? group : group.slice(0, length);
 }
 
 /** The calls of a group, in their order. */

@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue, StopReason } from "@keelson/protocol";
+import type { JsonObject, JsonValue } from "@keelson/protocol";
 import { jsonText } from "../../json/index.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
+import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
@@ -12,16 +13,12 @@ import {
   invalidResponse,
   parseEvent,
   SegmentWriter,
-  stopReasonWithCalls,
   stringOf,
   type WireDecoder,
 } from "../wire-decoder.ts";
+import { OLLAMA_STOP_REASONS } from "./ollama-stop-reasons.ts";
 import type { OllamaCalled, OllamaLine, OllamaLineMessage } from "./ollama-wire.ts";
 
-const STOP_REASONS: { readonly [reason: string]: StopReason } = {
-  stop: "end-turn",
-  length: "max-tokens",
-};
 /** How long the server took, in nanoseconds. */
 const DURATIONS = ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"] as const;
 
@@ -106,7 +103,7 @@ export class OllamaDecoder implements WireDecoder {
     for (const name of DURATIONS) if (countOf(line[name]) !== null) durations[name] = line[name] as number;
     this.#queue.push({
       type: "end",
-      stopReason: stopReasonWithCalls(reason === null ? "end-turn" : (STOP_REASONS[reason] ?? "other"), this.#calls > 0),
+      stopReason: readStopReason(OLLAMA_STOP_REASONS, reason, this.#calls > 0),
       rawStopReason: reason,
       usage: {
         // Left out where the whole prompt was cached.

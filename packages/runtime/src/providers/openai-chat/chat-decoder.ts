@@ -1,7 +1,8 @@
-import type { JsonValue, ProviderData, StopReason, ToolSchema, Usage } from "@keelson/protocol";
+import type { JsonValue, ProviderData, ToolSchema, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import { ToolNames } from "../tool-names.ts";
 import {
@@ -13,15 +14,15 @@ import {
   invalidResponse,
   parseEvent,
   SegmentWriter,
-  stopReasonWithCalls,
   stringOf,
   type WireDecoder,
 } from "../wire-decoder.ts";
 import { ChatCalls } from "./chat-calls.ts";
 import { ChatMedia } from "./chat-media.ts";
 import { ChatReasoning } from "./chat-reasoning.ts";
+import { CHAT_STOP_REASONS } from "./chat-stop-reasons.ts";
 import { chatUsage } from "./chat-usage.ts";
-import type { ChatResponse, ChatChoice, ChatCounts, ChatFinishReason, ChatSaid } from "./chat-wire.ts";
+import type { ChatResponse, ChatChoice, ChatCounts, ChatSaid } from "./chat-wire.ts";
 
 export interface ChatDecoderOptions {
   /** The format of audio, which the response does not tell: that of the request. */
@@ -33,19 +34,6 @@ export interface ChatDecoderOptions {
 }
 
 const NO_OPTIONS: ChatDecoderOptions = {};
-
-const STOP_REASONS: { readonly [reason: string]: StopReason } = {
-  stop: "end-turn",
-  eos: "end-turn",
-  end_turn: "end-turn",
-  stop_sequence: "stop-sequence",
-  tool_calls: "tool-use",
-  function_call: "tool-use",
-  length: "max-tokens",
-  max_tokens: "max-tokens",
-  model_length: "max-tokens",
-  content_filter: "content-filter",
-} satisfies Record<ChatFinishReason, StopReason> & { readonly [reason: string]: StopReason };
 
 /** Decodes responses of the chat wire: OpenAI's, and those of the many servers that speak it more or less. */
 export class ChatDecoder implements WireDecoder {
@@ -109,7 +97,7 @@ export class ChatDecoder implements WireDecoder {
     const choice = firstChoice(response);
     if (choice !== undefined) {
       this.#sawChoice = true;
-      if (typeof choice["finish_reason"] === "string") this.#finishReason = choice["finish_reason"];
+      if (typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "null") this.#finishReason = choice["finish_reason"];
       const message = fieldsOf(choice["message"]) ?? fieldsOf(choice["delta"]);
       if (message !== undefined) this.#message(message, true);
       this.#choiceError(choice);
@@ -145,7 +133,7 @@ export class ChatDecoder implements WireDecoder {
     };
     this.#queue.push({
       type: "end",
-      stopReason: stopReasonWithCalls(STOP_REASONS[this.#finishReason ?? ""] ?? "other", this.#calls?.any === true),
+      stopReason: readStopReason(CHAT_STOP_REASONS, this.#finishReason, this.#calls?.any === true),
       rawStopReason: this.#finishReason,
       usage: chatUsage(this.#usage),
       model: this.#model === "" ? model : this.#model,
@@ -161,7 +149,8 @@ export class ChatDecoder implements WireDecoder {
     if (choice === undefined) return false;
     this.#sawChoice = true;
     const reason = choice["finish_reason"];
-    const finished = typeof reason === "string";
+    // DashScope's word for "not yet".
+    const finished = typeof reason === "string" && reason !== "null";
     if (finished) {
       this.#finishReason = reason;
       this.#counted = (chunk["usage"] ?? null) !== null;

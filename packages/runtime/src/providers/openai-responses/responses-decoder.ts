@@ -1,7 +1,8 @@
-import type { JsonValue, ProviderData, StopReason, Usage } from "@keelson/protocol";
+import type { JsonValue, ProviderData, Usage } from "@keelson/protocol";
 import { DeltaEnvelope } from "../delta-envelope.ts";
 import { HELD_ITEM_LENGTH, HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
@@ -11,19 +12,13 @@ import {
   invalidResponse,
   parseEvent,
   SegmentWriter,
-  stopReasonWithCalls,
   stringOf,
   type WireDecoder,
 } from "../wire-decoder.ts";
 import { CallItem, ItemSink, MessageItem, type OpenItem, ReasoningItem, type ResponseFacts, ServerItem } from "./responses-item.ts";
+import { RESPONSES_STOP_REASONS } from "./responses-stop-reasons.ts";
 import { responsesUsage } from "./responses-usage.ts";
 import type { ResponsesResponse, ResponsesEvent, ResponsesKnownOutput, ResponsesOutput } from "./responses-wire.ts";
-
-const INCOMPLETE: { readonly [reason: string]: StopReason } = {
-  max_output_tokens: "max-tokens",
-  max_tokens: "max-tokens",
-  content_filter: "content-filter",
-};
 
 /** Decodes responses of the Responses API. */
 export class ResponsesDecoder implements WireDecoder {
@@ -206,7 +201,7 @@ export class ResponsesDecoder implements WireDecoder {
   /** The last event repeats all items; servers that streamed none of them are read from it (the ChatGPT back end sends it empty). */
   #end(response: ResponsesResponse, ending: string): void {
     this.#learnFacts(response);
-    const status = stringOf(response["status"]) || ending;
+    const status = stringOf(response["status"]) || (ending === "done" ? "completed" : ending);
     const usage = responsesUsage(fieldsOf(response["usage"]));
     this.reported = usage;
     const error = fieldsOf(response["error"]);
@@ -240,8 +235,8 @@ export class ResponsesDecoder implements WireDecoder {
       type: "end",
       stopReason:
         status === "incomplete"
-          ? (INCOMPLETE[reason] ?? "other")
-          : stopReasonWithCalls(status === "completed" ? "end-turn" : "other", this.#sink.calls > 0),
+          ? readStopReason(RESPONSES_STOP_REASONS, reason || status, false)
+          : readStopReason(RESPONSES_STOP_REASONS, status, this.#sink.calls > 0),
       rawStopReason: status,
       usage,
       model: this.#model === "" ? model : this.#model,

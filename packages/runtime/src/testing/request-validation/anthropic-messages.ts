@@ -128,6 +128,9 @@ function checkMessages(check: RequestCheck, value: unknown, thinking: boolean): 
     else turns.push({ role: role as Turn["role"], path, blocks });
   }
   if (turns[0]?.role === "assistant") check.fail("messages[0].role", "the first message must be the user's");
+  for (const { role, path, blocks } of turns)
+    if (role === "assistant" && /^(?:redacted_)?thinking$/.test(String(blocks.at(-1)?.["type"])))
+      check.fail(path, "the final block of an assistant message must not be thinking");
   checkPairs(check, turns);
   const final = turns.at(-1);
   if (final === undefined) return;

@@ -193,6 +193,7 @@ export const BROKEN_REQUESTS: { readonly [wire in ValidatedWire]: readonly Broke
       "messages[1].content[0].data",
       (r) => (r.messages[1].content[0] = { type: "redacted_thinking", data: "" }),
     ),
+    broken("thinking at the end of a response", "messages[1]", (r) => r.messages[1].content.push(r.messages[1].content[0])),
     broken("an open tool loop that lost its thinking", "messages[1]", (r) => r.messages[1].content.shift()),
     broken(
       "an id with a colon",

@@ -1,0 +1,45 @@
+import type { Content, InferEnd, ModelFailure, StopReason } from "@keelson/protocol";
+
+type Ended = Pick<InferEnd, "stopReason" | "rawStopReason" | "providerData"> & { readonly content: readonly Content[] };
+
+interface Origin {
+  readonly provider: string;
+  readonly model: string;
+  /** The model's name in messages. */
+  readonly reference: string;
+}
+
+/**
+ * The failure of a whole response that nobody can go on from: it ended for a reason that is none of the good ones of its wire, or it
+ * is empty where an empty one is no response (`isFirst`). `undefined` if the response stands.
+ */
+export function responseFailure(response: Ended, { provider, model, reference }: Origin, isFirst: boolean): ModelFailure | undefined {
+  const { content, stopReason } = response;
+  const reason = rawReason(response);
+  const told = JSON.stringify(reason ?? stopReason);
+  const problem =
+    stopReason === "other"
+      ? `ended its response with the reason ${told}, which is that of no whole response`
+      : isFirst && endsByItself(stopReason) && isEmptyContent(content)
+        ? `gave an empty response (reason ${told}): ${content.length > 0 ? "thinking or blank text" : "no text"}, and no call`
+        : undefined;
+  if (problem === undefined) return undefined;
+  const message = `${reference} ${problem}`;
+  return { kind: "invalid-response", message, provider, model, ...(reason !== null && { code: reason }), progress: "begun" };
+}
+
+/** True if there is no call, no other part and no text but white space. Thinking alone is an answer to nobody. */
+export function isEmptyContent(content: readonly Content[]): boolean {
+  return content.every((part) => part.type === "thinking" || (part.type === "text" && part.text.trim() === ""));
+}
+
+/** True if nothing but the model explains an empty response: no filter, limit, pause or stop sequence. */
+export function endsByItself(stopReason: StopReason): boolean {
+  return stopReason === "end-turn" || stopReason === "tool-use";
+}
+
+/** The vendor's own words. The Responses API gives the reason of an `incomplete` response beside its status. */
+function rawReason({ rawStopReason, providerData }: Ended): string | null {
+  const detail = providerData?.["incompleteReason"];
+  return typeof detail === "string" && detail !== "" ? `${rawStopReason ?? "incomplete"}: ${detail}` : rawStopReason;
+}
