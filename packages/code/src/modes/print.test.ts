@@ -88,9 +88,9 @@ describe("a run that ends without an answer", () => {
     async (format) => {
       const model = scriptedModel([{ text: "half", stopReason: "other" }]);
       const agent = createAgent({ name: "a", model, limits: { maxRetries: 0 } });
-      const { code, stdout, stderr } = await printedRunOf(agent, format);
+      const { code, stderr } = await printedRunOf(agent, format);
       expect(code).toBe(1);
       expect(stderr).toMatch(/ended its response with the reason "other"/);
-      },
+    },
   );
 });

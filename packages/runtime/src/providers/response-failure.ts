@@ -10,8 +10,8 @@ interface Origin {
 }
 
 /**
- * The failure of a whole response that nobody can go on from: it ended for a reason that is none of the good ones of its wire, or it
- * is empty where an empty one is no response (`isFirst`). `undefined` if the response stands.
+ * The failure of a response that came whole and is of no use: it ended for a reason that is none of the good ones of its wire, or it
+ * is empty where an empty one is no response (`isFirst`). `undefined` if the response is good.
  */
 export function responseFailure(response: Ended, { provider, model, reference }: Origin, isFirst: boolean): ModelFailure | undefined {
   const { content, stopReason } = response;
@@ -28,7 +28,7 @@ export function responseFailure(response: Ended, { provider, model, reference }:
   return { kind: "invalid-response", message, provider, model, ...(reason !== null && { code: reason }), progress: "begun" };
 }
 
-/** True if there is no call, no other part and no text but white space. Thinking alone is an answer to nobody. */
+/** True if there is no call, no other part and no text but white space. Thinking alone is no answer. */
 export function isEmptyContent(content: readonly Content[]): boolean {
   return content.every((part) => part.type === "thinking" || (part.type === "text" && part.text.trim() === ""));
 }

@@ -1,7 +1,7 @@
 import type { StopReason } from "@keelson/protocol";
 
 /**
- * The reasons with which one wire ends a good response, in lower case. The list is closed: a reason that stands in none of them is
+ * The reasons with which one wire ends a good response, in lower case. The list is closed: a reason that is not in it is
  * `other`, and a run asks for such a response again.
  */
 export interface StopReasons {

@@ -132,8 +132,8 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
   readonly "inference": InferenceData;
   readonly "answer": { readonly stopReason: StopReason; readonly overflowed?: true };
   /**
-   * `lost`: the request was lost with a kept connection, which the server had given up: it can be sent again at once. `unusable`: a
-   * whole response came, and the run cannot go on from it.
+   * `lost`: the request was lost with a kept connection that the server had closed, and can be sent again without a delay. `unusable`:
+   * a whole response came, and the run cannot continue from it.
    */
   readonly "inference-failed": { readonly failure: ModelFailure; readonly lost?: true; readonly unusable?: true };
   /** A compaction begins: what it does stands under the same place. */

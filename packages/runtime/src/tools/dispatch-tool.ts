@@ -12,6 +12,7 @@ import type { JsonSchema, Schema } from "../schema/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { boundOutput, type OutputBounds } from "./bound-output.ts";
 import { checkedApproval, completeFields } from "./define-tool.ts";
+import { describeMissingOutput, hasOutput } from "./has-output.ts";
 import type { LeafResult } from "./execute-leaf.ts";
 import type { ToolDefinition, ToolFields } from "./tool-definition.ts";
 import { checkOptionNames } from "../json/option-names.ts";
@@ -129,15 +130,19 @@ function defaultMessage(input: JsonObject): string {
 
 const GOOD_ENDINGS: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
 
-/** What the calling model gets to see of an operator's output. An operator that ended early says so, as an error. */
+/** Returns the result of a dispatch for the calling model. An operator that ended early, or without an output, is an error. */
 export async function dispatchResult(tool: DispatchTool, output: OperatorOutput, bounds: OutputBounds = {}): Promise<LeafResult> {
   const { exitReason, message } = output;
-  const isError = !GOOD_ENDINGS.has(exitReason.type);
+  const endedWell = GOOD_ENDINGS.has(exitReason.type);
+  const isMissing = endedWell && !hasOutput(message);
   const detail = "reason" in exitReason ? `: ${exitReason.reason}` : exitReason.type === "custom" ? `: ${exitReason.name}` : "";
-  const note: readonly Content[] = isError ? [{ type: "text", text: `[${tool.name} ended early: ${exitReason.type}${detail}]` }] : [];
-  const content = [...note, ...message.filter((part) => part.type === "text" || part.type === "image" || part.type === "file")];
+  const early = `${tool.name} ended early: ${exitReason.type}${detail}`;
+  const missing = describeMissingOutput(tool.name, exitReason.type);
+  const note: readonly Content[] = endedWell && !isMissing ? [] : [{ type: "text", text: `[${isMissing ? missing : early}]` }];
+  const shown = message.filter((part) => part.type === "text" || part.type === "image" || part.type === "file");
+  const content = isMissing ? note : [...note, ...shown];
   const texts = content.map((part) => (part.type === "text" ? part.text : undefined));
   const plain = texts.every((text) => text !== undefined) ? texts.join("\n") : undefined;
-  const bounded = await boundOutput(plain === undefined ? { type: "content", content } : plain || "(no output)", tool, bounds);
-  return { ...bounded, isError };
+  const bounded = await boundOutput(plain === undefined ? { type: "content", content } : plain, tool, bounds);
+  return { ...bounded, isError: note.length > 0 };
 }

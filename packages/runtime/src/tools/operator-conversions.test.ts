@@ -147,7 +147,15 @@ describe("an operator as a tool", () => {
 
   it("shows the model what the operator gave, cut to its limit", async () => {
     expect(await dispatchResult(research, ended({}))).toStrictEqual({ output: "found", isError: false });
-    expect(await dispatchResult(research, ended({ message: [] }))).toStrictEqual({ output: "(no output)", isError: false });
+    expect(await dispatchResult(research, ended({ message: [] }))).toStrictEqual({
+      output: expect.stringMatching(/^\[\S+ ended without an output \(complete\)/),
+      isError: true,
+    });
+    for (const message of [[{ type: "text", text: " \n" }], [{ type: "thinking", text: "hm" }]] as const)
+      expect(await dispatchResult(research, ended({ message, exitReason: { type: "no-action" } }))).toMatchObject({
+        output: expect.stringContaining("ended without an output (no-action)"),
+        isError: true,
+      });
     const small = operatorToTool({ name: "small", description: "", operator: "o", maxOutputBytes: 100 });
     expect(
       String((await dispatchResult(small, ended({ message: [{ type: "text", text: "x".repeat(500) }] }))).output).length,

@@ -66,6 +66,18 @@ describe("an agent that was spawned", () => {
     expect(own.map(({ type }) => type)).toContain("run-complete");
   });
 
+  it("is not reported as done where it ended without an output", async () => {
+    const helper = createAgent({
+      name: "helper",
+      model: scriptedModel([{ toolCalls: [{ name: "look" }] }, "", " "]),
+      tools: [recordingTool("look", { effect: "read" })],
+    });
+    const main = lead([declare(spawn("helper")), "Waiting for it.", "It said nothing."]);
+    const run = createRunner({ ...sharedServices(), agents: { main: main.agent, helper } }).run("go", { agent: "main" });
+    expect((await run.outcome).text).toBe("It said nothing.");
+    expect(told(main.model.requests[2])).toMatch(/^The background agent "helper" \(\S+\) ended without an output \(no-action\)/);
+  });
+
   it("holds its parent at the end, and its result gets one more turn", async () => {
     const found = gate();
     const helper = createAgent({ name: "helper", model: scriptedModel([{ text: "Found it.", wait: found.opened }]) });

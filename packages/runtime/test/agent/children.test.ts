@@ -96,14 +96,16 @@ describe("an agent as a tool", () => {
         helperWith([{ text: "Half of it.", toolCalls: [{ name: "none" }] }, { error: { kind: "billing", message: "no funds" } }]),
         /helper ended early: error[^]*no funds[^]*What it had so far:\nHalf of it\./,
       ],
-      [helperWith([""]), /^\(no output\)$/],
+      [helperWith(["", "", ""]), /helper ended early: error[^]*empty response/],
+      [helperWith([{ toolCalls: [{ name: "none" }] }, "", " "]), /^\[helper ended without an output \(no-action\)/],
+      [helperWith([{ text: "", stopReason: "stop-sequence" }]), /^\[helper ended without an output \(no-action\)/],
     ];
     for (const [helper, expected] of cases) {
       const { events, outcome } = await watch(runnerOf(parentOf(helper.agent, [ask(), "alone then"]).agent).run("go"));
       const result = ofType(events, "tool-result").find(({ path }) => path === undefined);
       expect(outcome).toMatchObject({ reason: "complete", text: "alone then" });
       expect(result?.output).toMatch(expected);
-      expect(result?.isError).toBe(!String(expected).includes("no output"));
+      expect(result?.isError).toBe(true);
     }
   });
 

@@ -13,6 +13,7 @@ import type { Run, RunOutcome } from "../../agent/index.ts";
 import { shortHash } from "../../json/index.ts";
 import { randomId } from "../../json/random-id.ts";
 import { compileSchema } from "../../schema/index.ts";
+import { describeMissingOutput } from "../../tools/has-output.ts";
 import type { McpRequest } from "./mcp-request.ts";
 import type { ServedAgent, ServedRunner } from "./mcp-server-options.ts";
 import type { Round } from "./rounds.ts";
@@ -220,7 +221,9 @@ function told(run: Run<unknown>, outcome: RunOutcome<unknown>, questions: readon
   const _meta = { "keelson/session": run.session };
   if (reason === "complete" || reason === "no-action" || reason === "handed-off") {
     const said = output === undefined ? text : JSON.stringify(output);
-    return { content: [{ type: "text", text: said }], structuredContent, _meta };
+    if (said.trim() !== "") return { content: [{ type: "text", text: said }], structuredContent, _meta };
+    const missing = `${describeMissingOutput("The run", reason)} Its session is ${JSON.stringify(run.session)}.`;
+    return { content: [{ type: "text", text: missing }], structuredContent, isError: true, _meta };
   }
   if (isSuspendReason(reason)) {
     const asked = waits.map(({ operation }) => operation).join(", ");

@@ -1,5 +1,5 @@
 import { OrchestratorError, type Content, type DispatchResult, type OperatorOutput, type Orchestrator } from "@keelson/protocol";
-import { endedWell, inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
+import { describeEnding, endedWell, inputOf, optionsAt, type PatternOptions, type PatternTask } from "./pattern-task.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface FanInOptions extends PatternOptions {
@@ -47,9 +47,9 @@ export async function fanIn(
 
 function tell(result: DispatchResult, name: string): readonly Content[] {
   if (!result.ok) return [{ type: "text", text: `Result ${name} failed: ${messageOf(result)}` }];
-  const { message, exitReason } = result.output;
-  const head = endedWell(result.output) ? `Result ${name}:` : `Result ${name}, which ended early (${exitReason.type}):`;
-  return [{ type: "text", text: head }, ...message];
+  const { output } = result;
+  const head = endedWell(output) ? `Result ${name}:` : `Result ${name}, which ${describeEnding(output)}:`;
+  return [{ type: "text", text: head }, ...output.message];
 }
 
 function messageOf({ error }: Extract<DispatchResult, { readonly ok: false }>): string {

@@ -1,4 +1,5 @@
 import { operatorInput, type Content, type DispatchOptions, type OperatorInput, type OperatorOutput, type RunId } from "@keelson/protocol";
+import { hasOutput } from "../../tools/has-output.ts";
 
 /** What an operator is to do: in words, as content, or with all that a dispatch may carry. */
 export type PatternTask = string | readonly Content[] | OperatorInput;
@@ -34,7 +35,12 @@ export function optionsAt(
 
 const GOOD_ENDINGS: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
 
-/** Whether an operator came to its own end, and was not stopped by a limit, a person or a failure. */
-export function endedWell({ exitReason }: OperatorOutput): boolean {
-  return GOOD_ENDINGS.has(exitReason.type);
+/** True if an operator ended by itself with an output, and was not stopped by a limit, a person or a failure. */
+export function endedWell({ exitReason, message }: OperatorOutput): boolean {
+  return GOOD_ENDINGS.has(exitReason.type) && hasOutput(message);
+}
+
+/** Says how an operator ended that did not end well. */
+export function describeEnding({ exitReason: { type } }: OperatorOutput): string {
+  return GOOD_ENDINGS.has(type) ? `ended without an output (${type})` : `ended early (${type})`;
 }

@@ -79,6 +79,12 @@ describe("chain", () => {
     expect(await chain(orchestrator, [], "nothing to do")).toEqual({ ok: true, outputs: [] });
   });
 
+  it("breaks off behind an operator that ended without an output", async () => {
+    const { orchestrator, inputs } = set({ a: () => output("", { type: "no-action" }), b: add("b") });
+    expect(await chain(orchestrator, ["a", "b"], "go")).toMatchObject({ ok: false, outputs: [{ exitReason: { type: "no-action" } }] });
+    expect(inputs["b"]).toBeUndefined();
+  });
+
   it("ends with the first that fails, with what was done and why", async () => {
     const { orchestrator, inputs } = set({ a: add("a"), b: fail("b broke"), c: add("c") });
     const result = await chain(orchestrator, ["a", "b", "c"], "0");
@@ -186,6 +192,14 @@ describe("fanIn", () => {
       "Result 3, which ended early (timeout):",
       "half",
     ]);
+  });
+
+  it("counts an end without an output as none that is good, and tells it as such", async () => {
+    const { orchestrator, inputs } = set({ editor: () => output("one text") });
+    const silent: readonly DispatchResult[] = [{ ok: true, output: output(" \n", { type: "no-action" }) }];
+    expect(await failureOf(fanIn(orchestrator, "editor", silent))).toMatchObject({ kind: "dispatch-failed" });
+    await fanIn(orchestrator, "editor", silent, { least: 0 });
+    expect(inputs["editor"]?.[0]?.message[0]).toEqual({ type: "text", text: "Result 1, which ended without an output (no-action):" });
   });
 
   it("asks nobody where too few ended well", async () => {

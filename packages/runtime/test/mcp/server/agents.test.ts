@@ -64,6 +64,17 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(progress).toEqual(["turn 1", "calls look", "turn 2"]);
   });
 
+  it("tells the client of an agent that ended without an output, as an error", async () => {
+    const look = defineTool({ name: "look", description: "Looks.", effect: "read", input: { type: "object" }, execute: () => "rain" });
+    const model = scriptedModel([{ toolCalls: [{ name: "look", input: {} }] }, "", " "]);
+    const agent = createAgent({ name: "guide", description: "Knows the weather.", model, tools: [look] });
+    const server = createMcpServer({ name: "guide", version: "1.0.0", agents: [agent], runner: createRunner({ agent }) });
+    await using connected = await connect(server, { era });
+    const result = await connected.client.callTool({ name: "guide", arguments: { task: "How is the sky?" } });
+    expect(result.isError).toBe(true);
+    expect(result.content).toMatchObject([{ type: "text", text: expect.stringMatching(/ended without an output \(no-action\)/) }]);
+  });
+
   it("has the person at the client decide what the run asks about", async () => {
     const { server, refunded } = refundDesk();
     await using connected = await connect(server, { era, answer: () => ({ action: "accept", content: { decision: "allow" } }) });
