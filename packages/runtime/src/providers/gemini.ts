@@ -39,7 +39,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
       const { request, restore } = fitToWire(given.model === model ? given : { ...given, model }, GEMINI_RULES, GEMINI_WIRE);
       const events = new InferStream({
         keys: client.keys,
-        context: { wire: GEMINI_WIRE, provider: name, model },
+        context: { wire: GEMINI_WIRE, provider: name, model, outputBound: outputBoundOf(request, model, GEMINI_OUTPUT) },
         send: () => {
           requireMessages(request, ["contents"], { provider: name, model });
           return client.send({

@@ -11,6 +11,7 @@ import type {
   Usd,
 } from "@keelson/protocol";
 import { parseJson } from "../json/index.ts";
+import { credibleUsage } from "./token-count/credible-usage.ts";
 
 /** 16 MiB: what one response may hold before whoever folds it stops reading. */
 export const DEFAULT_MAX_ANSWER_BYTES: number = 16 * 1024 * 1024;
@@ -129,7 +130,7 @@ export class InferFold {
         if (this.#admitData(event.part)) this.#slots.push({ type: "whole", part: event.part });
         return;
       case "end":
-        this.end = event;
+        this.end = { ...event, usage: credibleUsage(event.usage) };
         return;
       case "rate-limit":
         this.rateLimit = event.rateLimit;

@@ -51,7 +51,8 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
       const { request, restore } = fitToWire(given, OPENAI_RULES, OPENAI_CHAT_WIRE);
       const model = request.model || defaultModel;
       const audioFormat = request.extra === undefined ? "" : stringOf(fieldsOf(request.extra["audio"])?.["format"]);
-      const context: DecoderContext = { wire: OPENAI_CHAT_WIRE, provider: name, model };
+      const outputBound = outputBoundOf(request, model, CHAT_OUTPUT);
+      const context: DecoderContext = { wire: OPENAI_CHAT_WIRE, provider: name, model, outputBound };
       const events = new InferStream({
         keys: client.keys,
         context,

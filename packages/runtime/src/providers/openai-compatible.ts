@@ -55,6 +55,9 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
     ...messageQuirks(quirks),
   });
 
+  const boundOf = (request: InferRequest): number | null =>
+    quirks.refuses?.includes(maxTokensField) === true ? null : outputBoundOf(request, request.model || defaultModel, COMPATIBLE_OUTPUT);
+
   return {
     name,
     wire: CHAT_WIRE,
@@ -64,7 +67,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       const audioFormat = stringOf(fieldsOf(request.extra?.["audio"])?.["format"]);
       const events = new InferStream({
         keys: client().keys,
-        context: { wire: CHAT_WIRE, provider: name, model },
+        context: { wire: CHAT_WIRE, provider: name, model, outputBound: boundOf(request) },
         send: () => {
           requireMessages(request, ["messages"], { provider: name, model });
           return client().send({
@@ -89,8 +92,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
       return restore(events);
     },
     unfitTools: (tools) => fitTools(tools, rules).unfit,
-    outputBound: (request) =>
-      quirks.refuses?.includes(maxTokensField) === true ? null : outputBoundOf(request, request.model || defaultModel, COMPATIBLE_OUTPUT),
+    outputBound: boundOf,
     listModels: ({ signal } = {}) =>
       client().keys.guard(async () => {
         const page = await readModelPage(await client().send({ method: "GET", path: "/models", signal, origin: { provider: name } }), name);

@@ -28,6 +28,8 @@ export interface WireDecoder {
 }
 
 export interface DecoderContext extends FailureContext {
+  /** The result of `Provider.outputBound` for the request. Default: it has none. */
+  readonly outputBound?: number | null;
   /** The name that `ProviderData.wire` gets. */
   readonly wire: string;
   readonly requestId?: string;

@@ -34,7 +34,7 @@ describe("requests of the chat wire", () => {
 describe("responses of the chat wire", () => {
   it("are read by members that the SDK describes, and by those that other servers add", () => {
     expectTypeOf<Unknown<ChatResponse, ChatCompletionChunk | ChatCompletion>>().toEqualTypeOf<"x_groq" | "error">();
-    expectTypeOf<Unknown<ChatChoice, Choice>>().toEqualTypeOf<"error">();
+    expectTypeOf<Unknown<ChatChoice, Choice>>().toEqualTypeOf<"usage" | "error">();
     expectTypeOf<Unknown<ChatSaid, Delta | ChatCompletionMessage>>().toEqualTypeOf<
       "images" | "reasoning_content" | "reasoning" | "reasoning_text" | "reasoning_details"
     >();
@@ -42,7 +42,13 @@ describe("responses of the chat wire", () => {
       Unknown<ChatCallSaid, ChatCompletionChunk.Choice.Delta.ToolCall | ChatCompletionMessageToolCall>
     >().toEqualTypeOf<"extra_content">();
     expectTypeOf<Unknown<ChatCounts, CompletionUsage>>().toEqualTypeOf<
-      "prompt_cache_hit_tokens" | "cached_tokens" | "num_cached_tokens" | "cache_write_tokens" | "reasoning_tokens"
+      | "prompt_cache_hit_tokens"
+      | "cached_tokens"
+      | "num_cached_tokens"
+      | "cache_write_tokens"
+      | "cache_read_input_tokens"
+      | "cache_creation_input_tokens"
+      | "reasoning_tokens"
     >();
   });
 

@@ -1,5 +1,6 @@
 import { UNKNOWN_USAGE, ZERO_USD, type BudgetScope, type ModelFailure, type Usage, type Usd } from "@keelson/protocol";
 import type { InferFold } from "../../providers/infer-fold.ts";
+import { credibleUsage } from "../../providers/token-count/credible-usage.ts";
 import { costOf, worstCase } from "../../providers/prices.ts";
 import type { ModelPrice } from "../../providers/model-price.ts";
 import type { Reserved } from "./reserve-inference.ts";
@@ -30,7 +31,7 @@ export const NO_BILL: Bill = { usage: NOTHING_USED, cost: ZERO_USD };
  */
 export function billAttempt(attempted: Attempted, scopes: readonly BudgetScope[], failure?: ModelFailure): Bill {
   const { price, inputBound, reserved, fold } = attempted;
-  const reported = fold.end?.usage ?? failure?.usage;
+  const reported = fold.end?.usage ?? (failure?.usage && credibleUsage(failure.usage));
   const isWhole = reported !== undefined && reported.inputTokens !== null && reported.outputTokens !== null;
   if (isWhole) return { usage: reported, cost: costOf(reported, price) };
   if (reported === undefined && failure !== undefined && isFree(failure)) return NO_BILL;

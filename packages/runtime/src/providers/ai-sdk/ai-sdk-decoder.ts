@@ -1,18 +1,11 @@
-import {
-  type Content,
-  type InferEvent,
-  type JsonObject,
-  type JsonValue,
-  type ProviderData,
-  UNKNOWN_USAGE,
-  type Usage,
-} from "@keelson/protocol";
+import type { Content, InferEvent, JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
 import { parseJson } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import { HeldText } from "../held-text.ts";
-import { countOf, cutOff, type DecoderContext, type Fields, fieldsOf, SegmentWriter, stringOf } from "../wire-decoder.ts";
+import { cutOff, type DecoderContext, type Fields, fieldsOf, SegmentWriter, stringOf } from "../wire-decoder.ts";
 import { readStopReason } from "../stop-reason.ts";
 import { aiSdkFailure } from "./ai-sdk-failure.ts";
+import { aiSdkUsage } from "./ai-sdk-usage.ts";
 import { AI_SDK_STOP_REASONS } from "./ai-sdk-stop-reasons.ts";
 
 interface OpenCall {
@@ -225,7 +218,7 @@ export class AiSdkDecoder {
       type: "end",
       stopReason: readStopReason(AI_SDK_STOP_REASONS, isMissing ? null : unified, this.#any),
       rawStopReason: raw === "" ? null : raw,
-      usage: usageOf(fieldsOf(part["usage"])),
+      usage: aiSdkUsage(fieldsOf(part["usage"])),
       model: this.#model === "" ? model : this.#model,
       providerData: {
         wire,
@@ -258,20 +251,6 @@ function mergeMetadata(before: JsonObject | undefined, after: JsonObject): JsonO
   for (const [provider, values] of Object.entries(after) as [string, JsonValue][])
     merged[provider] = { ...(fieldsOf(merged[provider]) as JsonObject | undefined), ...(fieldsOf(values) as JsonObject | undefined) };
   return merged;
-}
-
-/** Versions 3 and 4 nest their counts and count everything in the totals; version 2 has them flat. */
-function usageOf(usage: Fields | undefined): Usage {
-  if (usage === undefined) return UNKNOWN_USAGE;
-  const input = fieldsOf(usage["inputTokens"]);
-  const output = fieldsOf(usage["outputTokens"]);
-  return {
-    inputTokens: countOf(input === undefined ? usage["inputTokens"] : input["total"]),
-    outputTokens: countOf(output === undefined ? usage["outputTokens"] : output["total"]),
-    cacheReadTokens: countOf(input === undefined ? usage["cachedInputTokens"] : input["cacheRead"]),
-    cacheCreationTokens: countOf(input?.["cacheWrite"]),
-    reasoningTokens: countOf(output === undefined ? usage["reasoningTokens"] : output["reasoning"]),
-  };
 }
 
 /** Bytes or base64, bare or tagged, or an address. */

@@ -1,5 +1,6 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
-import { countOf, fieldsOf } from "../wire-decoder.ts";
+import { reportedCount } from "../token-count/reported-count.ts";
+import { fieldsOf } from "../wire-decoder.ts";
 import type { AnthropicCounts } from "./anthropic-wire.ts";
 
 /**
@@ -13,7 +14,13 @@ export class AnthropicUsage {
     const fields = fieldsOf(usage);
     if (fields === undefined) return;
     this.#fields ??= {};
-    for (const [name, value] of Object.entries(fields)) if (value !== null && value !== undefined) this.#fields[name] = value;
+    for (const [name, value] of Object.entries(fields)) {
+      if (value === null || value === undefined) continue;
+      // Gateways end their streams with zeros for what they reported at the start, or with what is no count.
+      const before = reportedCount(this.#fields[name]);
+      if (before !== null && before > 0 && name !== "output_tokens" && (reportedCount(value) ?? 0) === 0) continue;
+      this.#fields[name] = value;
+    }
   }
 
   read(): Usage {
@@ -25,20 +32,23 @@ export class AnthropicUsage {
     const sum = (name: keyof AnthropicCounts): number | null => {
       let total: number | null = null;
       for (const part of counted) {
-        const count = countOf(part[name]);
+        const count = reportedCount(part[name]);
         if (count !== null) total = (total ?? 0) + count;
       }
-      return total ?? countOf(fields[name]);
+      return total ?? reportedCount(fields[name]);
     };
     const fresh = sum("input_tokens");
     const cacheRead = sum("cache_read_input_tokens");
     const cacheWrite = sum("cache_creation_input_tokens");
+    const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
+    // A gateway that gives a total gives it with its own input: one that holds the cache adds nothing for it.
+    const holdsCache = fresh !== null && cached <= fresh && reportedCount(fields["total_tokens"]) === fresh + (sum("output_tokens") ?? 0);
     return {
-      inputTokens: fresh === null ? null : fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
+      inputTokens: fresh === null ? null : fresh + (holdsCache ? 0 : cached),
       outputTokens: sum("output_tokens"),
       cacheReadTokens: cacheRead,
       cacheCreationTokens: cacheWrite,
-      reasoningTokens: countOf(fieldsOf(fields["output_tokens_details"])?.["thinking_tokens"]),
+      reasoningTokens: reportedCount(fieldsOf(fields["output_tokens_details"])?.["thinking_tokens"]),
     };
   }
 }

@@ -126,7 +126,13 @@ export type AnthropicDelta = Reads<"text" | "thinking" | "signature" | "partial_
 };
 
 export type AnthropicCounts = Reads<
-  "input_tokens" | "output_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens" | "output_tokens_details" | "iterations"
+  | "input_tokens"
+  | "output_tokens"
+  | "total_tokens"
+  | "cache_read_input_tokens"
+  | "cache_creation_input_tokens"
+  | "output_tokens_details"
+  | "iterations"
 >;
 
 export type AnthropicStopReason =

@@ -1,6 +1,7 @@
 import type { Embedder } from "@keelson/protocol";
 import { bareModelName, createGeminiClient } from "../gemini/gemini-client.ts";
-import { countOf, fieldsOf } from "../wire-decoder.ts";
+import { reportedCount } from "../token-count/reported-count.ts";
+import { fieldsOf } from "../wire-decoder.ts";
 import { embedInBatches } from "./embed-batches.ts";
 import { batchLimits, EMBEDDER_OPTIONS, type EmbedderOptions } from "./embedder-options.ts";
 import { listOf, readEmbeddings, vectorOf } from "./read-embeddings.ts";
@@ -38,7 +39,7 @@ export function createGeminiEmbedder(options: EmbedderOptions = {}): Embedder {
           return {
             // Google shortens vectors by cutting, which leaves them shorter than 1.
             vectors: dimensions === undefined ? vectors : vectors.map(normalised),
-            inputTokens: countOf(fieldsOf(response["usageMetadata"])?.["promptTokenCount"]),
+            inputTokens: reportedCount(fieldsOf(response["usageMetadata"])?.["promptTokenCount"]),
             model: undefined,
           };
         }),

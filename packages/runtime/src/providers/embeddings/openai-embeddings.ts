@@ -1,6 +1,7 @@
 import type { Embedder } from "@keelson/protocol";
 import type { ApiClient } from "../provider-options.ts";
-import { countOf, fieldsOf, stringOf } from "../wire-decoder.ts";
+import { reportedCount } from "../token-count/reported-count.ts";
+import { fieldsOf, stringOf } from "../wire-decoder.ts";
 import { type BatchLimits, embedInBatches } from "./embed-batches.ts";
 import { listOf, readEmbeddings, vectorOf } from "./read-embeddings.ts";
 
@@ -33,7 +34,7 @@ export function openAiEmbeddings({ name, model, client, limits }: OpenAiEmbeddin
           const usage = fieldsOf(response["usage"]);
           return {
             vectors: ordered.map(({ embedding }) => vectorOf(embedding)),
-            inputTokens: countOf(usage?.["prompt_tokens"]) ?? countOf(usage?.["total_tokens"]),
+            inputTokens: reportedCount(usage?.["prompt_tokens"]) ?? reportedCount(usage?.["total_tokens"]),
             model: stringOf(response["model"]) || undefined,
           };
         }),

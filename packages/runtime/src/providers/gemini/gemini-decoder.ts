@@ -51,7 +51,7 @@ export class GeminiDecoder implements WireDecoder {
   readonly #queue: DecodedEvent[];
   readonly #context: DecoderContext;
   readonly #segments: SegmentWriter;
-  readonly #usage = new GeminiUsage();
+  readonly #usage: GeminiUsage;
   readonly #held: HeldText;
   readonly #repeated = new RepeatedCalls();
   #calls = 0;
@@ -66,6 +66,7 @@ export class GeminiDecoder implements WireDecoder {
   constructor(queue: DecodedEvent[], context: DecoderContext) {
     this.#queue = queue;
     this.#context = context;
+    this.#usage = new GeminiUsage(context);
     this.#segments = new SegmentWriter(queue);
     this.#held = new HeldText(context);
   }

@@ -3,6 +3,7 @@ import { jsonText } from "../../json/index.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
 import { readStopReason } from "../stop-reason.ts";
+import { reportedCount } from "../token-count/reported-count.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   countOf,
@@ -107,8 +108,8 @@ export class OllamaDecoder implements WireDecoder {
       rawStopReason: reason,
       usage: {
         // Left out where the whole prompt was cached.
-        inputTokens: countOf(line["prompt_eval_count"]),
-        outputTokens: countOf(line["eval_count"]),
+        inputTokens: reportedCount(line["prompt_eval_count"]),
+        outputTokens: reportedCount(line["eval_count"]),
         cacheReadTokens: null,
         cacheCreationTokens: null,
         reasoningTokens: null,

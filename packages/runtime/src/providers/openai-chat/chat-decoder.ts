@@ -21,7 +21,7 @@ import { ChatCalls } from "./chat-calls.ts";
 import { ChatMedia } from "./chat-media.ts";
 import { ChatReasoning } from "./chat-reasoning.ts";
 import { CHAT_STOP_REASONS } from "./chat-stop-reasons.ts";
-import { chatUsage } from "./chat-usage.ts";
+import { chatUsage, countsNothing } from "./chat-usage.ts";
 import type { ChatResponse, ChatChoice, ChatCounts, ChatSaid } from "./chat-wire.ts";
 
 export interface ChatDecoderOptions {
@@ -98,6 +98,7 @@ export class ChatDecoder implements WireDecoder {
     if (choice !== undefined) {
       this.#sawChoice = true;
       if (typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "null") this.#finishReason = choice["finish_reason"];
+      this.#report(fieldsOf(choice["usage"]));
       const message = fieldsOf(choice["message"]) ?? fieldsOf(choice["delta"]);
       if (message !== undefined) this.#message(message, true);
       this.#choiceError(choice);
@@ -109,7 +110,7 @@ export class ChatDecoder implements WireDecoder {
   }
 
   get reported(): Usage | undefined {
-    return this.#counted ? chatUsage(this.#usage) : undefined;
+    return this.#counted ? chatUsage(this.#usage, this.#context) : undefined;
   }
 
   finish(): void {
@@ -135,7 +136,7 @@ export class ChatDecoder implements WireDecoder {
       type: "end",
       stopReason: readStopReason(CHAT_STOP_REASONS, this.#finishReason, this.#calls?.any === true),
       rawStopReason: this.#finishReason,
-      usage: chatUsage(this.#usage),
+      usage: chatUsage(this.#usage, this.#context),
       model: this.#model === "" ? model : this.#model,
       providerData,
     });
@@ -153,8 +154,10 @@ export class ChatDecoder implements WireDecoder {
     const finished = typeof reason === "string" && reason !== "null";
     if (finished) {
       this.#finishReason = reason;
-      this.#counted = (chunk["usage"] ?? null) !== null;
+      this.#counted = (chunk["usage"] ?? choice["usage"] ?? null) !== null;
     }
+    // Moonshot reports in the choice.
+    this.#report(fieldsOf(choice["usage"]));
     const delta = fieldsOf(choice["delta"]);
     // `message` beside `delta` repeats all text so far (Perplexity).
     if (delta !== undefined) this.#message(delta, false);
@@ -162,7 +165,7 @@ export class ChatDecoder implements WireDecoder {
       this.#message(choice["message"] as ChatSaid, false);
     if (choice["error"] !== undefined) this.#choiceError(choice);
     if (finished || delta === undefined || (delta["tool_calls"] ?? "") !== "") return false;
-    return (chunk["usage"] ?? null) === null && chunk["x_groq"] === undefined && !saysMore(delta);
+    return (chunk["usage"] ?? choice["usage"] ?? null) === null && chunk["x_groq"] === undefined && !saysMore(delta);
   }
 
   #facts(response: ChatResponse): void {
@@ -173,13 +176,18 @@ export class ChatDecoder implements WireDecoder {
     const groq = response["x_groq"] === undefined ? undefined : fieldsOf(response["x_groq"]);
     if (usage || groq !== undefined) {
       const told = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]);
-      this.#usage = told ?? this.#usage;
+      this.#report(told);
       const { choices } = response;
       this.#counted ||= told !== undefined && (this.#finishReason !== null || (Array.isArray(choices) && choices.length === 0));
     }
     const error = response["error"] ?? groq?.["error"];
     if (error !== undefined && error !== null) this.#raise({ error });
     if (response["choices"] === undefined && response["object"] === "error") this.#raise(response);
+  }
+
+  /** The last report is the one of the whole response. */
+  #report(usage: ChatCounts | undefined): void {
+    if (usage !== undefined && (this.#usage === undefined || !countsNothing(usage))) this.#usage = usage;
   }
 
   #choiceError(choice: ChatChoice): void {

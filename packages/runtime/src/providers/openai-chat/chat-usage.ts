@@ -1,40 +1,42 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
-import { countOf, fieldsOf } from "../wire-decoder.ts";
+import { maxOutputOf } from "../token-count/max-output.ts";
+import { reconcileCounts } from "../token-count/reconcile-counts.ts";
+import { largestCount, reportedCount } from "../token-count/reported-count.ts";
+import { type DecoderContext, fieldsOf } from "../wire-decoder.ts";
 import type { ChatCounts } from "./chat-wire.ts";
 
-/**
- * Counts as the chat wire's vendors mean them. Input includes the cache everywhere; output is raised to `total - prompt` where
- * the total is larger than the sum, since some (xAI, Google) leave reasoning out of it.
- */
-export function chatUsage(usage: ChatCounts | undefined): Usage {
+/** Reads the counts of the chat wire, under the names that its many servers have for them. A gateway may fill several, some with zero. */
+export function chatUsage(usage: ChatCounts | undefined, context: DecoderContext): Usage {
   if (usage === undefined) return UNKNOWN_USAGE;
-  const prompt = countOf(usage["prompt_tokens"]);
-  const completion = countOf(usage["completion_tokens"]);
-  const total = countOf(usage["total_tokens"]);
-  const promptDetails = fieldsOf(usage["prompt_tokens_details"]);
-  const completionDetails = fieldsOf(usage["completion_tokens_details"]);
-  const reasoning = firstCount(completionDetails?.["reasoning_tokens"], usage["reasoning_tokens"]);
-  const output = total !== null && prompt !== null && total > prompt + (completion ?? 0) ? total - prompt : completion;
-  // Without a total, more thought than was completed shows that it was left out.
-  const thoughtBeside = total === null && output !== null && reasoning !== null && reasoning > output;
-  return {
-    inputTokens: prompt,
-    outputTokens: thoughtBeside ? output + reasoning : output,
-    cacheReadTokens: firstCount(
-      promptDetails?.["cached_tokens"],
-      usage["prompt_cache_hit_tokens"],
-      usage["cached_tokens"],
-      usage["num_cached_tokens"],
-    ),
-    cacheCreationTokens: firstCount(promptDetails?.["cache_write_tokens"], usage["cache_write_tokens"]),
-    reasoningTokens: reasoning,
-  };
+  const prompt = fieldsOf(usage["prompt_tokens_details"]);
+  const completion = fieldsOf(usage["completion_tokens_details"]);
+  return reconcileCounts(
+    {
+      prompt: reportedCount(usage["prompt_tokens"]),
+      completion: reportedCount(usage["completion_tokens"]),
+      total: reportedCount(usage["total_tokens"]),
+      cacheRead: largestCount(
+        prompt?.["cached_tokens"],
+        prompt?.["cache_read_input_tokens"],
+        usage["prompt_cache_hit_tokens"],
+        usage["cached_tokens"],
+        usage["num_cached_tokens"],
+        usage["cache_read_input_tokens"],
+      ),
+      cacheWrite: largestCount(
+        prompt?.["cache_write_tokens"],
+        prompt?.["cache_creation_tokens"],
+        prompt?.["cache_creation_input_tokens"],
+        usage["cache_write_tokens"],
+        usage["cache_creation_input_tokens"],
+      ),
+      reasoning: largestCount(completion?.["reasoning_tokens"], usage["reasoning_tokens"]),
+    },
+    () => maxOutputOf(context),
+  );
 }
 
-function firstCount(...values: readonly unknown[]): number | null {
-  for (let at = 0; at < values.length; at += 1) {
-    const value = values[at];
-    if (typeof value === "number" && Number.isFinite(value)) return value;
-  }
-  return null;
+/** True if a report counts nothing. Some gateways send one behind the true report. */
+export function countsNothing(usage: ChatCounts): boolean {
+  return largestCount(usage["prompt_tokens"], usage["completion_tokens"], usage["total_tokens"]) === 0;
 }

@@ -66,7 +66,7 @@ export type ChatPart =
 
 /** One event of a stream, or a response that is none. */
 export type ChatResponse = Reads<"id" | "model" | "choices" | "usage" | "system_fingerprint" | "object" | "x_groq" | "error">;
-export type ChatChoice = Reads<"index" | "delta" | "message" | "finish_reason" | "error">;
+export type ChatChoice = Reads<"index" | "delta" | "message" | "finish_reason" | "usage" | "error">;
 /** A message, or what an event adds to it. */
 export type ChatSaid = Reads<
   | "content"
@@ -93,6 +93,8 @@ export type ChatCounts = Reads<
   | "cached_tokens"
   | "num_cached_tokens"
   | "cache_write_tokens"
+  | "cache_read_input_tokens"
+  | "cache_creation_input_tokens"
   | "reasoning_tokens"
 >;
 

@@ -148,4 +148,12 @@ export type ResponsesKnownOutput = "message" | "reasoning" | "function_call" | "
 
 export type ResponsesOutputPart = Reads<"type" | "text" | "refusal" | "annotations">;
 
-export type ResponsesCounts = Reads<"input_tokens" | "output_tokens" | "input_tokens_details" | "output_tokens_details">;
+export type ResponsesCounts = Reads<
+  | "input_tokens"
+  | "output_tokens"
+  | "total_tokens"
+  | "input_tokens_details"
+  | "output_tokens_details"
+  | "cache_read_input_tokens"
+  | "cache_creation_input_tokens"
+>;
