@@ -30,7 +30,6 @@ import { oneAtATime } from "../loop/one-at-a-time.ts";
 import { RunParts } from "../turn/run-parts.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import { MOMENTS } from "../loop/moments.ts";
-import { compactForContext } from "../loop/compaction/compact-for-context.ts";
 import { bindMoments, type Moments } from "../turn/moments.ts";
 import { bindPolicies } from "../features/permissions/run-policies.ts";
 import { bindSignals } from "../features/signals/run-signals.ts";
@@ -99,7 +98,10 @@ export function createLoop({
   context.bind(
     new RunBinding(execution, {
       planned: () => planRequest(loop),
-      compact: (key, strategy) => compactForContext(loop, key, strategy),
+      async compact(key, strategy) {
+        const { compactForContext } = await import("../loop/compaction/compact-for-context.ts");
+        return compactForContext(loop, key, strategy);
+      },
       state: reader,
     }),
   );
