@@ -85,7 +85,22 @@ describe("a report of the chat wire", () => {
     [
       "with a total that is the plain sum, and more cached tokens than the prompt",
       { prompt_tokens: 400, completion_tokens: 20, total_tokens: 420, prompt_tokens_details: { cached_tokens: 1000 } },
+      { inputTokens: 400, outputTokens: 20, cacheReadTokens: 1000 },
+    ],
+    [
+      "without a total, with more cached tokens than the prompt",
+      { prompt_tokens: 400, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 1000 } },
       { inputTokens: 1400, outputTokens: 20, cacheReadTokens: 1000 },
+    ],
+    [
+      "that gives the cached tokens as read and as written",
+      {
+        prompt_tokens: 2168,
+        completion_tokens: 100,
+        total_tokens: 2268,
+        prompt_tokens_details: { cached_tokens: 2161, cache_write_tokens: 2161 },
+      },
+      { inputTokens: 2168, outputTokens: 100, cacheReadTokens: 2161, cacheCreationTokens: 2161 },
     ],
     [
       "with a cache that was written beside the prompt, and a zero in another member",

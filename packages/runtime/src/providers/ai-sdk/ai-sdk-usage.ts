@@ -11,11 +11,15 @@ export function aiSdkUsage(usage: Fields | undefined): Usage {
   if (usage === undefined) return UNKNOWN_USAGE;
   const input = fieldsOf(usage["inputTokens"]);
   const output = fieldsOf(usage["outputTokens"]);
+  const prompt = reportedCount(input === undefined ? usage["inputTokens"] : input["total"]);
+  const completion = reportedCount(output === undefined ? usage["outputTokens"] : output["total"]);
+  const total = reportedCount(usage["totalTokens"]);
   return reconcileCounts(
     {
-      prompt: reportedCount(input === undefined ? usage["inputTokens"] : input["total"]),
-      completion: reportedCount(output === undefined ? usage["outputTokens"] : output["total"]),
-      total: reportedCount(usage["totalTokens"]),
+      prompt,
+      completion,
+      // A plain sum is the adapter's own, and confirms nothing.
+      total: total === (prompt ?? 0) + (completion ?? 0) ? null : total,
       cacheRead: reportedCount(input === undefined ? usage["cachedInputTokens"] : input["cacheRead"]),
       cacheWrite: reportedCount(input?.["cacheWrite"]),
       reasoning: reportedCount(output === undefined ? usage["reasoningTokens"] : output["reasoning"]),

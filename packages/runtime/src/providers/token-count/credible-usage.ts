@@ -2,18 +2,15 @@ import type { Usage } from "@keelson/protocol";
 import { reportedCount } from "./reported-count.ts";
 
 /**
- * Makes unknown what cannot be true of a usage, whichever provider reports it: counts that are none, and cached tokens that the input
- * cannot hold. Output beyond the limit of the request is believed, because the vendor bills what it reports.
+ * Makes unknown what is no count of tokens in a usage, whichever provider reports it. Output beyond the limit of the request, and more
+ * cached tokens than input, are believed: a vendor bills what it reports, and a cost counts no more cached tokens than input.
  */
 export function credibleUsage(usage: Usage): Usage {
-  const input = reportedCount(usage.inputTokens);
-  const [read, written] = [reportedCount(usage.cacheReadTokens), reportedCount(usage.cacheCreationTokens)];
-  const holdsCache = input === null || (read ?? 0) + (written ?? 0) <= input;
   return {
-    inputTokens: input,
+    inputTokens: reportedCount(usage.inputTokens),
     outputTokens: reportedCount(usage.outputTokens),
-    cacheReadTokens: holdsCache ? read : null,
-    cacheCreationTokens: holdsCache ? written : null,
+    cacheReadTokens: reportedCount(usage.cacheReadTokens),
+    cacheCreationTokens: reportedCount(usage.cacheCreationTokens),
     reasoningTokens: reportedCount(usage.reasoningTokens),
   };
 }

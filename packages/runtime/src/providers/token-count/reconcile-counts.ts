@@ -39,14 +39,18 @@ export function reconcileCounts(counts: ReportedCounts, maxOutput: () => number)
   };
 }
 
-/** The cached tokens that the prompt leaves out: all of them if it is too small to hold them, else as many as the total says. */
+/**
+ * The cached tokens that the prompt leaves out: as many as the total says, and without a total all of them if the prompt is too small to
+ * hold them. A total that is the plain sum confirms the prompt: recordings show gateways that report one cached token twice.
+ */
 function cacheBesidePrompt(prompt: number, { completion, total, cacheRead, cacheWrite, reasoning }: ReportedCounts): number {
   const [read, written] = [cacheRead ?? 0, cacheWrite ?? 0];
-  if (read + written > prompt) return read + written;
-  if (total === null || completion === null) return 0;
+  const isTooSmall = Math.max(read, written) > prompt;
+  if (total === null || completion === null) return isTooSmall ? read + written : 0;
   const rest = total - prompt - completion;
   const thought = reasoning ?? 0;
   if (rest <= 0 || rest === thought) return 0;
+  if (isTooSmall && rest >= read + written) return read + written;
   for (const cached of [read + written, read, written]) if (cached > 0 && (rest === cached || rest === cached + thought)) return cached;
   return 0;
 }
