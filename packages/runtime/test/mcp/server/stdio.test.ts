@@ -86,3 +86,69 @@ it("ends with its server", async () => {
   await server.close();
   await client.connection.closed;
 });
+
+const DIGITS = "1917043659912705296";
+const inputs: unknown[] = [];
+const noteText = defineTool({
+  name: "note",
+  description: "Takes a note.",
+  effect: "read",
+  input: { type: "object", properties: { id: { type: ["string", "integer"] }, text: { type: "string" } } },
+  execute(input) {
+    inputs.push(input);
+    return "taken";
+  },
+});
+
+it("keeps the digits of integers in the arguments of a client, in whatever pieces its lines arrive", async () => {
+  inputs.length = 0;
+  const client = await rawClient(createMcpServer({ name: "test", version: "1.0.0", tools: [noteText] }));
+  await client.ask("initialize", INITIALIZE);
+  const line = `{"jsonrpc":"2.0","id":"own","method":"tools/call","params":{"name":"note","arguments":{"id":${DIGITS},"text":"é😀 ${DIGITS}"}}}\r\n`;
+  const bytes = Buffer.from(line + line.replace('"own"', '"second"'));
+  for (const byte of bytes) client.input.write(Buffer.of(byte));
+  client.input.write(bytes);
+  await client.ask("tools/list");
+  await client.ask("tools/call", { name: "note", arguments: { id: 5 } });
+  expect(inputs).toEqual([...Array.from({ length: 4 }, () => ({ id: DIGITS, text: `é😀 ${DIGITS}` })), { id: 5 }]);
+  await client.connection.close();
+});
+
+it("takes a message that is nearly as large as it may be and grows by the quotes around its integers", async () => {
+  inputs.length = 0;
+  const client = await rawClient(createMcpServer({ name: "test", version: "1.0.0", tools: [noteText] }), { maxMessageBytes: 10_000 });
+  await client.ask("initialize", INITIALIZE);
+  const many = Array.from({ length: 480 }, () => DIGITS);
+  client.input.write(
+    `{"jsonrpc":"2.0","id":"own","method":"tools/call","params":{"name":"note","arguments":{"more":[${many.join(",")}]}}}\n`,
+  );
+  await client.ask("tools/list");
+  await client.ask("tools/call", { name: "note", arguments: {} });
+  expect(inputs[0]).toEqual({ more: many });
+  await client.connection.close();
+});
+
+it("stops reading its input when it is closed, and leaves the input open", async () => {
+  const input = new PassThrough();
+  const connection = await serveMcpStdio(newServer(), { input, output: new PassThrough() });
+  expect(input.isPaused()).toBe(false);
+  await connection.close();
+  expect([input.isPaused(), input.destroyed]).toEqual([true, false]);
+  expect(input.listenerCount("data")).toBe(0);
+});
+
+it.each([
+  ["ended", (input: PassThrough) => input.end()],
+  ["was destroyed", (input: PassThrough) => input.destroy()],
+  ["failed", (input: PassThrough) => input.destroy(new Error("gone"))],
+])("closes the connection when its input %s, before or after it was opened", async (_, end) => {
+  const input = new PassThrough();
+  input.on("error", () => {});
+  const connection = await serveMcpStdio(newServer(), { input, output: new PassThrough() });
+  end(input);
+  await connection.closed;
+  await (
+    await serveMcpStdio(newServer(), { input, output: new PassThrough() })
+  ).closed;
+  expect(input.listenerCount("data")).toBe(0);
+});
