@@ -78,6 +78,14 @@ describe("keelson approve", () => {
     expect([await exists(join(workspace.project, "made")), await exists(join(workspace.project, "edited"))]).toEqual([false, true]);
   });
 
+  it("passes the digits of an integer on as a person wrote them", async () => {
+    await using workspace = await openWorkspace([ASKING, { text: "Done." }]);
+    const { token, session } = await suspend(workspace);
+    expect((await workspace.keelson("approve", token, "allow-modified", '{"command":1917043659912705296}')).code).toBe(0);
+    expect((await workspace.keelson("-p", "-r", session)).code).toBe(0);
+    expect(resultsIn(workspace.server.requests[1] as never)).toContain("1917043659912705296: ");
+  });
+
   it("refuses forged, edited, malformed and used tokens, and the run still waits for the right one", async () => {
     await using workspace = await openWorkspace([ASKING, { text: "Made it." }]);
     const { token, session } = await suspend(workspace);

@@ -1,4 +1,5 @@
 import type { Decision, JsonValue } from "@keelson/protocol";
+import { parseJson } from "keelson/tools";
 import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
@@ -76,7 +77,7 @@ function readJson(type: string, value: string | undefined): JsonValue {
         : "Give the new arguments as JSON, or - to read them from standard input.",
     );
   try {
-    return JSON.parse(value) as JsonValue;
+    return parseJson(value);
   } catch (error) {
     throw new UsageError(
       `the value of ${type} is no JSON: ${error instanceof Error ? error.message : String(error)}`,

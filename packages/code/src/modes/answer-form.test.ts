@@ -36,6 +36,19 @@ describe("a form of a flat schema", () => {
       { left: true },
       { problem: "a whole number" },
     ]);
+    const problem = expect.stringContaining("fewer digits") as unknown;
+    expect(read(1, "1917043659912705296", "-9007199254740993", "+9007199254740993", "9007199254740992", "0123")).toEqual([
+      { problem },
+      { problem },
+      { problem },
+      { value: 9007199254740992 },
+      { value: 123 },
+    ]);
+    expect(read(2, "1917043659912705296", "1e22", "0.1234567890123456789")).toEqual([
+      { problem },
+      { value: 1e22 },
+      { value: 0.12345678901234568 },
+    ]);
     expect(read(2, "2.5", "x")).toEqual([{ value: 2.5 }, { problem: "a number" }]);
     expect(read(3, "yes", "N", "perhaps")).toEqual([{ value: true }, { value: false }, { problem: "yes or no" }]);
     expect(read(4, "fish", "soup")).toEqual([{ value: "fish" }, { problem: "one of meat, fish" }]);

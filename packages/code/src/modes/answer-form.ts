@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
+import { isInexactInteger } from "keelson/tools";
 
 /** One line of a form that a tool asks a person to fill in. */
 export interface FormField {
@@ -59,12 +60,18 @@ export function readField({ schema, isRequired }: FormField, line: string): Read
       if (/^(y|yes|true)$/i.test(given)) return { value: true };
       return /^(n|no|false)$/i.test(given) ? { value: false } : { problem: "yes or no" };
     case "integer":
-      return /^[+-]?\d+$/.test(given) ? { value: Number(given) } : { problem: "a whole number" };
+      return /^[+-]?\d+$/.test(given) ? readNumber(given) : { problem: "a whole number" };
     case "number":
-      return given !== "" && Number.isFinite(Number(given)) ? { value: Number(given) } : { problem: "a number" };
+      return given !== "" && Number.isFinite(Number(given)) ? readNumber(given) : { problem: "a number" };
     default:
       return given === "" ? { problem: "something: it is needed" } : { value: line };
   }
+}
+
+/** A rounded id would be the id of another thing. */
+function readNumber(given: string): ReadField {
+  if (isInexactInteger(given.replace(/^\+/, ""))) return { problem: `a number of fewer digits: a number does not keep those of ${given}` };
+  return { value: Number(given) };
 }
 
 /** What a form that is filled in comes to. */

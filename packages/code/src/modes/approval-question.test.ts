@@ -64,6 +64,7 @@ describe("readAnswer", () => {
 
   it("lets arguments be edited as JSON", () => {
     expect(readEdited('{"command":"npm ci"}')).toEqual({ type: "allow-modified", input: { command: "npm ci" } });
+    expect(readEdited('{"id":1917043659912705296}')).toEqual({ type: "allow-modified", input: { id: "1917043659912705296" } });
     expect(() => readEdited("{command}")).toThrow(SyntaxError);
   });
 });

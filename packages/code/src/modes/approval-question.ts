@@ -1,4 +1,5 @@
-import type { ApprovalRequest, Decision, JsonValue } from "@keelson/protocol";
+import type { ApprovalRequest, Decision } from "@keelson/protocol";
+import { parseJson } from "keelson/tools";
 
 /** What a typed answer means: a decision, the wish to say more, or nothing that is known. */
 export type Answer =
@@ -61,7 +62,7 @@ export function readAnswer(question: Asked, line: string): Answer {
   return { type: "unclear", hint: `answer with one of ${words.join(", ")}, and Enter` };
 }
 
-/** Arguments that a person edited. @throws SyntaxError when they are no JSON */
+/** Arguments that a person edited; integers keep their digits. @throws SyntaxError when they are no JSON */
 export function readEdited(line: string): Decision {
-  return { type: "allow-modified", input: JSON.parse(line) as JsonValue };
+  return { type: "allow-modified", input: parseJson(line) };
 }

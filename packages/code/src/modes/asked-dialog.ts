@@ -1,4 +1,5 @@
-import type { ApprovalRequest, AskedQuestion, Decision, JsonValue } from "@keelson/protocol";
+import type { ApprovalRequest, AskedQuestion, Decision } from "@keelson/protocol";
+import { parseJson } from "keelson/tools";
 import { printableLine } from "../render/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
 import { fieldHint, formFields, formValue, readField, type FormField, type ReadField } from "./answer-form.ts";
@@ -50,7 +51,7 @@ export function createAskedDialog(
   function answerJson(line: string): void {
     if (line.trim() === "") return askAgain();
     try {
-      told({ type: "supply", output: JSON.parse(line) as JsonValue });
+      told({ type: "supply", output: parseJson(line) });
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       warn(`${error.message}; an empty line goes back to the question`);

@@ -286,6 +286,9 @@ describe("createConversation", () => {
     expect(await ask({}, "a", "n")).toEqual(['{"type":"deny"}']);
     expect(await ask({}, "w", "too late")).toEqual(['{"type":"deny","reason":"too late"}']);
     expect(await ask({ schema: { type: "array" } }, "a", "[1", "[1]")).toEqual(['{"type":"supply","output":[1]}']);
+    expect(await ask({ schema: { type: "array" } }, "a", "[1917043659912705296]")).toEqual([
+      '{"type":"supply","output":["1917043659912705296"]}',
+    ]);
     expect(await ask({ schema: { type: "integer" } }, "b")).toEqual(['{"type":"abort"}']);
   });
 
