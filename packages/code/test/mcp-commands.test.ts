@@ -51,7 +51,11 @@ describe("keelson mcp", () => {
     await mkdir(workspace.home, { mode: 0o700 });
     await writeFile(join(workspace.home, "version"), "1\n");
     const elsewhere = join(workspace.home, "kept-elsewhere.json");
-    await writeFile(elsewhere, '{"comment": "mine", "mcpServers": {"old": {"command": "x", "icon": "y"}}, "last": [1]}', { mode: 0o644 });
+    await writeFile(
+      elsewhere,
+      '{"comment": "mine", "mcpServers": {"old": {"command": "x", "icon": "y", "id": 1917043659912705296}}, "last": [1.0]}',
+      { mode: 0o644 },
+    );
     await symlink(elsewhere, file);
     expect((await workspace.keelson("mcp", "add", "web", "https://example.com/mcp", "--header", "x-team: ours")).code).toBe(0);
     expect(await readFile(elsewhere, "utf8")).toBe(
@@ -59,24 +63,28 @@ describe("keelson mcp", () => {
         {
           comment: "mine",
           mcpServers: {
-            old: { command: "x", icon: "y" },
+            old: { command: "x", icon: "y", id: "<id>" },
             web: { type: "http", url: "https://example.com/mcp", headers: { "x-team": "ours" } },
           },
-          last: [1],
+          last: ["<last>"],
         },
         null,
         2,
-      )}\n`,
+      )
+        .replace('"<id>"', "1917043659912705296")
+        .replace('"<last>"', "1.0")}\n`,
     );
     expect((await stat(elsewhere)).mode & 0o777).toBe(0o600);
     // Passed over, which is told.
     const { stdout } = await workspace.keelson("mcp", "list");
     expect(stdout).toContain("✔ web  http · https://example.com/mcp · your mcp.json");
     expect(stdout).toContain("! " + file + ': the server "old" has the field "icon", which is not known and was passed over.');
-    await writeFile(elsewhere, "{ not json");
-    const refused = await workspace.keelson("mcp", "add", "more", "--", "x");
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing was changed") as string });
-    expect(await readFile(elsewhere, "utf8")).toBe("{ not json");
+    for (const text of ["{ not json", "5", '{"mcpServers": 5}']) {
+      await writeFile(elsewhere, text);
+      const refused = await workspace.keelson("mcp", "add", "more", "--", "x");
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing was changed") as string });
+      expect(await readFile(elsewhere, "utf8")).toBe(text);
+    }
   });
 
   it("writes servers of the project to .mcp.json, which keeps its mode, and starts none before somebody trusts it", async () => {

@@ -35,12 +35,19 @@ async function readConfig(path: string, real: string): Promise<ServerEntries> {
   const text = await readFile(real, "utf8").catch((error: unknown) => absent(error, "{}"));
   let config: unknown;
   try {
-    config = JSON.parse(text.replace(/^\uFEFF/, ""));
+    config = JSON.parse(text.replace(/^\uFEFF/, ""), keepNumber);
   } catch (error) {
     throw notOfServers(path, error instanceof Error ? error.message : String(error));
   }
   if (!isFields(config)) throw notOfServers(path, "it is no object");
   return config;
+}
+
+const RawJson = JSON as unknown as { rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean };
+
+/** A reviver that keeps the numbers of a person as they are written, with all their digits. */
+function keepNumber(_name: string, value: unknown, ...[context]: readonly { readonly source?: string }[]): unknown {
+  return typeof value === "number" && context?.source !== undefined ? RawJson.rawJSON(context.source) : value;
 }
 
 async function replaceFile(path: string, text: string, isPrivate: boolean): Promise<void> {
@@ -72,5 +79,5 @@ function absent<T>(error: unknown, otherwise: T): T {
 }
 
 function isFields(value: unknown): value is ServerEntries {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !RawJson.isRawJSON(value);
 }
