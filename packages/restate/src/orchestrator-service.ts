@@ -7,11 +7,11 @@ import {
   signalCodec,
   type Authority,
   type JsonValue,
-  type OperatorOutput,
   type RunId,
   type SessionId,
 } from "@keelson/protocol";
 import { createDurableOrchestrator, type AnyRunner, type DurableOrchestrator } from "keelson/orchestration";
+import { jsonValue } from "keelson/tools";
 import { CancelledError, handlers, service, TerminalError, type Context, type ServiceDefinition } from "@restatedev/restate-sdk";
 import { granted, refused, type Answer } from "./answer.ts";
 import { isPassing, UnreachableError } from "./passing-failure.ts";
@@ -156,7 +156,7 @@ export function orchestratorService(
         return answerOf(async () => {
           waiting++;
           try {
-            return { output: outputAsJson(await reader.attach(id, { signal })) };
+            return { output: jsonValue(await reader.attach(id, { signal })) };
           } catch (error) {
             if (signal.aborted && OrchestratorError.is(error, "cancelled")) return { askAgainInMs: mayWait ? 0 : ASK_AGAIN_MS };
             throw error;
@@ -180,8 +180,4 @@ async function answerOf<T extends JsonValue>(act: () => Promise<T>): Promise<Ans
     if (isPassing(error)) throw error;
     return refused(error);
   }
-}
-
-function outputAsJson(output: OperatorOutput): JsonValue {
-  return JSON.parse(JSON.stringify(output)) as JsonValue;
 }

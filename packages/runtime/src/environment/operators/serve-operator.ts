@@ -1,4 +1,5 @@
 import type { Operator } from "@keelson/protocol";
+import { asJson } from "../../json/json-value.ts";
 import { linkToStarter } from "./link-to-starter.ts";
 import type { FromOperator } from "./operator-messages.ts";
 import { RemoteContext, RemoteSuspension } from "./remote-context.ts";
@@ -19,9 +20,11 @@ import { settle } from "./settled.ts";
  * @throws Error in a process that no environment started
  */
 export function serveOperator(operator: Operator): void {
-  const { send, listen } = linkToStarter();
+  const link = linkToStarter();
+  // A bigint or a date in an output must not make the work that led to it fail.
+  const send = (message: FromOperator): void => link.send(asJson(message) as FromOperator);
   let context: RemoteContext | undefined;
-  listen((message) => {
+  link.listen((message) => {
     if (message.type !== "execute") return context?.hear(message);
     const opened = (context = new RemoteContext(message.context, send));
     void execute(operator, message.input, opened, send);

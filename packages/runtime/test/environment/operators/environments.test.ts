@@ -54,6 +54,11 @@ describe("the process environment", { timeout: 30_000 }, () => {
     expect(await say(environment, "tell")).toBe("r_1 in s, of r_0, until 4000000000000");
   });
 
+  it("makes JSON of an output with a bigint or a date, since its work is done", async () => {
+    const { message } = await run(environment, "bigint").output;
+    expect(message).toEqual([{ type: "text", text: ["exact", "1917043659912705296", "1970-01-01T00:00:00.000Z"] }]);
+  });
+
   it("does for it there what an execution context does: steps, decisions, races, commits, events", async () => {
     const file = join(folder, "steps");
     expect(JSON.parse(await say(environment, `steps|${file}`))).toEqual(["one", "two", "1/true", "four is too many"]);
