@@ -1,4 +1,4 @@
-import type { Embedder, JsonObject, JsonValue, SearchResult } from "@keelson/protocol";
+import type { Embedder, JsonObject, SearchResult } from "@keelson/protocol";
 import {
   addMeaning,
   bestMatches,
@@ -13,6 +13,7 @@ import {
   snippetAround,
   wordsOf,
 } from "keelson/state/kit";
+import { parseJson } from "keelson/tools";
 import type { Row } from "./connection/connection.ts";
 import { indexedWords } from "./indexed-words.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
@@ -124,13 +125,13 @@ function resultIn({ key, value, metadata, salience }: Row, relevance: number, wo
   return {
     key: nameIn(String(key)),
     score: scoreOf(relevance, salience === null ? undefined : Number(salience)),
-    snippet: snippetAround(searchableText(JSON.parse(String(value)) as JsonValue), words),
-    ...(metadata !== null && { metadata: JSON.parse(String(metadata)) as JsonObject }),
+    snippet: snippetAround(searchableText(parseJson(String(value))), words),
+    ...(metadata !== null && { metadata: parseJson(String(metadata)) as JsonObject }),
   };
 }
 
 function textOf({ key, value }: Row): string {
-  return embeddedText(nameIn(String(key)), JSON.parse(String(value)) as JsonValue);
+  return embeddedText(nameIn(String(key)), parseJson(String(value)));
 }
 
 /** Of length 1. */

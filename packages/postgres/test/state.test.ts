@@ -225,6 +225,20 @@ describe.skipIf(isWithoutServer)(`a state store in PGlite with pgvector${needsSe
     return stores;
   });
 
+  it("reads an integer that another program wrote, and that no double keeps, as its digits", async () => {
+    const stores = createPostgres({ pool, schema: "exact" });
+    opened.push(stores);
+    await stores.state.write(GLOBAL, "ticket", 7, { metadata: { by: 9 } });
+    await pool.query(
+      `UPDATE exact.state_entries SET value = '{"id":1917043659912705296}', metadata = '{"by":18446744073709551615}' WHERE value = '7'`,
+    );
+    const metadata = { by: "18446744073709551615" };
+    expect(await stores.state.read(GLOBAL, "ticket")).toMatchObject({ value: { id: "1917043659912705296" }, metadata });
+    expect(await stores.state.search(GLOBAL, "ticket")).toMatchObject([
+      { snippet: expect.stringContaining("1917043659912705296"), metadata },
+    ]);
+  });
+
   it("asks pgvector how near they are", async () => {
     pool.statements.length = 0;
     const stores = createPostgres({ pool, schema: "asked", embedder: embedderOfKinds() });

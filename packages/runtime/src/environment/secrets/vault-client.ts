@@ -1,5 +1,6 @@
 import { EnvironmentError, ModelError } from "@keelson/protocol";
 import { readTextUpTo, readWholeText, type Transport } from "../../transport/index.ts";
+import { parseJson } from "../../json/parse-json.ts";
 import { isPlainHttpElsewhere } from "./plain-http.ts";
 
 /** What Vault's HTTP API answers with: https://developer.hashicorp.com/vault/api-docs */
@@ -82,7 +83,7 @@ export function createVaultClient({ address, namespace, allowPlainHttp, transpor
       if (signal.aborted || !ModelError.is(error)) throw error;
       throw new VaultRefusal(0);
     }
-    return text === "" ? {} : (JSON.parse(text) as VaultResponse);
+    return text === "" ? {} : (parseJson(text) as VaultResponse);
   };
   return {
     get: (path, token, signal) => send("GET", path, { token, signal }),

@@ -120,16 +120,25 @@ const failureOf = async (resolving: Promise<unknown>): Promise<EnvironmentError>
   expect(inspect(error, { depth: Infinity, showHidden: true }) + JSON.stringify(error)).not.toContain("s.token-canary");
   return error;
 };
+/** A number that is sent with these digits. */
+const raw = (digits: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits);
 const count = (request: string): number => vault.requests.filter((each) => each === request).length;
 
 describe("secrets in Vault, as documented [LA-20]", () => {
   it("are fields of key-value secrets, kept as long as the resolver keeps values", async () => {
-    vault.kv.set("app/db", { password: "hunter2", port: 5432 });
+    vault.kv.set("app/db", {
+      password: "hunter2",
+      port: 5432,
+      account: raw("1917043659912705296"),
+      nested: { ids: [raw("9007199254740993")] },
+    });
     const { secrets, clock } = open({ namespace: "team" });
     expect(await secrets.resolve("vault:secret/app/db#password")).toBe("hunter2");
     expect(await secrets.resolve("vault:secret/app/db#port")).toBe("5432");
     expect(await secrets.resolve("vault:secret/app/db#password")).toBe("hunter2");
     expect(count("GET secret/data/app/db")).toBe(2);
+    expect(await secrets.resolve("vault:secret/app/db#account")).toBe("1917043659912705296");
+    expect(await secrets.resolve("vault:secret/app/db#nested")).toBe('{"ids":[9007199254740993]}');
     expect(vault.namespace).toBe("team");
     await clock.advance(60_000);
     vault.kv.set("app/db", { password: "changed" });

@@ -1,4 +1,5 @@
 import { EnvironmentError } from "@keelson/protocol";
+import { jsonText } from "../../json/parse-json.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { createTransport, type TransportOptions } from "../../transport/index.ts";
@@ -129,7 +130,7 @@ export function createVaultSecrets(options: VaultSecretsOptions = {}): SecretSou
       }
       const value = Object.hasOwn(found.fields, field) ? found.fields[field] : undefined;
       if (value === undefined || value === null) throw secretFailed(reference, `has no field "${field}". Write the field after #.`);
-      const text = typeof value === "string" ? value : JSON.stringify(value);
+      const text = typeof value === "string" ? value : jsonText(value);
       // Until it should be renewed, so that a lease in use is renewed before it ends.
       if (found.lease !== undefined) return { value: text, ttlMs: Math.max(0, found.until - found.durationMs * RENEW_BELOW - clock.now()) };
       return { value: text, ...(ttlMs !== undefined && { ttlMs }) };

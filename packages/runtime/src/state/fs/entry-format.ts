@@ -1,3 +1,4 @@
+import { parseJson } from "../../json/parse-json.ts";
 import type { StateEntry } from "../kit/state-entry.ts";
 
 /** The members of a file, as they were read. */
@@ -20,7 +21,7 @@ const JSON_FORMAT: EntryFormat = {
   extension: ".json",
   write: (key, { value, ...others }) =>
     `${JSON.stringify({ ...fieldsOf(key, others), value: JSON.parse(value) as unknown }, undefined, 2)}\n`,
-  read: (text) => (JSON.parse(text) as EntryFields | null) ?? {},
+  read: (text) => (parseJson(text) as EntryFields | null) ?? {},
 };
 
 const FRONT_MATTER = /^---\r?\n([\s\S]*?)\r?\n?---\r?\n(?:\r?\n)?/;
@@ -55,7 +56,7 @@ const MARKDOWN_FORMAT: EntryFormat = {
     if (fields["type"] !== "json") return { ...fields, value: body };
     const block = JSON_BLOCK.exec(body);
     if (block === null) throw new Error('its type is "json", but its text is no block of JSON');
-    return { ...fields, value: JSON.parse(block[1] ?? "") as unknown };
+    return { ...fields, value: parseJson(block[1] ?? "") };
   },
 };
 
@@ -69,5 +70,5 @@ function fieldsOf(key: string, { metadata, ...others }: Omit<StateEntry, "value"
 function readField(line: string): readonly [name: string, value: unknown] {
   const colon = line.indexOf(":");
   if (colon < 1) throw new Error(`the line "${line}" of its front matter has no name with a colon`);
-  return [line.slice(0, colon).trim(), JSON.parse(line.slice(colon + 1)) as unknown];
+  return [line.slice(0, colon).trim(), parseJson(line.slice(colon + 1))];
 }

@@ -44,6 +44,25 @@ it("keeps text in Markdown files that people can edit, and other values as block
   await expect(store.read(SESSION, "notes/style")).rejects.toThrow(/style\.md is damaged: it does not begin with front matter/);
 });
 
+it.each(["json", "markdown"] as const)(
+  "reads an integer that another program wrote in %s, and that no double keeps, as its digits",
+  async (format) => {
+    const root = newRoot();
+    await using store = createFsStore({ root, format });
+    await store.write(SESSION, "ticket", { id: 7, list: [8, 0.5] }, { metadata: { by: 9 } });
+    const file = join(root, `session/s1/ticket.${format === "json" ? "json" : "md"}`);
+    const digits = { 7: "1917043659912705296", 8: "-9007199254740993", 9: "18446744073709551615" };
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(/\b[789]\b/g, (digit) => digits[digit as unknown as keyof typeof digits]),
+    );
+    const expected = { value: { id: digits[7], list: [digits[8], 0.5] }, metadata: { by: digits[9] } };
+    expect(await store.read(SESSION, "ticket")).toMatchObject(expected);
+    await store.write(SESSION, "ticket", expected.value, { metadata: expected.metadata });
+    expect(await store.read(SESSION, "ticket")).toMatchObject(expected);
+  },
+);
+
 it("keeps every text in Markdown as it is", async () => {
   await using store = createFsStore({ root: newRoot(), format: "markdown" });
   const text = fc.oneof(

@@ -56,7 +56,6 @@ export {
 export { isLinkKey, linkOfKey, linksOf, type StateLink } from "./state-link.ts";
 export { scopeName } from "./state-scope.ts";
 export { toStateError } from "./state-failure.ts";
-export { parseJson } from "../../json/parse-json.ts";
 
 // All of them, and whatever else takes options
 export { checkOptionNames, type OptionNames } from "../../json/option-names.ts";

@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, type Scope, StateError, type StoredValue, type StoreOptions } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { parseJson } from "../../json/parse-json.ts";
 import { scopeName } from "./state-scope.ts";
 
 /** In UTF-8. Long enough for paths, and short enough for an index of every database. */
@@ -116,12 +117,12 @@ export function isLive(entry: StateEntry | undefined, now: number): entry is Sta
   return entry !== undefined && (entry.expiresAt === undefined || entry.expiresAt > now);
 }
 
-/** What readers get of it: members that were not given are missing. */
+/** What readers get of it: members that were not given are missing. Integers of other programs that doubles do not keep are texts. */
 export function storedValue({ value, version, metadata, tier, lifetime, contentKind, salience, expiresAt }: StateEntry): StoredValue {
   return {
-    value: JSON.parse(value) as JsonValue,
+    value: parseJson(value),
     version,
-    ...(metadata !== undefined && { metadata: JSON.parse(metadata) as JsonObject }),
+    ...(metadata !== undefined && { metadata: parseJson(metadata) as JsonObject }),
     ...(tier !== undefined && { tier }),
     ...(lifetime !== undefined && { lifetime }),
     ...(contentKind !== undefined && { contentKind }),

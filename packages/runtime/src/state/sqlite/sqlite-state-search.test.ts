@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import type { Embedder, Scope, StateStore } from "@keelson/protocol";
 import fc from "fast-check";
@@ -17,6 +18,27 @@ const newPath = (): string => join(folder, `${++files}.db`);
 const GLOBAL: Scope = { type: "global" };
 const keysOf = async (store: StateStore, query: string): Promise<readonly string[]> =>
   (await store.search(GLOBAL, query)).map(({ key }) => key);
+
+it("reads an integer that another program wrote, and that no double keeps, as its digits", async () => {
+  const path = newPath();
+  const asked: string[][] = [];
+  const embedder: Embedder = {
+    name: "test",
+    model: "m",
+    async embed(texts) {
+      asked.push([...texts]);
+      return { vectors: texts.map(() => [1]), usage: { inputTokens: null }, model: "m" };
+    },
+  };
+  await using store = createSqliteStore({ path, embedder });
+  await store.write(GLOBAL, "ticket", 7, { metadata: { by: 9 } });
+  using database = new DatabaseSync(path);
+  database.exec(`UPDATE state_entries SET value = '{"id":1917043659912705296}', metadata = '{"by":18446744073709551615}'`);
+  const metadata = { by: "18446744073709551615" };
+  expect(await store.read(GLOBAL, "ticket")).toMatchObject({ value: { id: "1917043659912705296" }, metadata });
+  expect(await store.search(GLOBAL, "ticket")).toMatchObject([{ snippet: expect.stringContaining("1917043659912705296"), metadata }]);
+  expect(asked.flat().some((text) => text.includes("1917043659912705296"))).toBe(true);
+});
 
 describe("a search by meaning", () => {
   /** Words of one kind point one way. */

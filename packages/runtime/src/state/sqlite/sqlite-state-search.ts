@@ -1,4 +1,5 @@
-import type { Embedder, JsonObject, JsonValue, SearchResult } from "@keelson/protocol";
+import type { Embedder, JsonObject, SearchResult } from "@keelson/protocol";
+import { parseJson } from "../../json/parse-json.ts";
 import { addMeaning } from "../kit/search-by-meaning.ts";
 import { bestMatches, candidatesFor, scoreOf, type SearchTerms } from "../kit/search-terms.ts";
 import { MAX_QUERY_WORDS, searchableText, snippetAround, wordsOf } from "../kit/searchable-text.ts";
@@ -75,8 +76,8 @@ function shown(database: SqliteDatabase, id: number, relevance: number, words: r
     {
       key: row["key"] as string,
       score: scoreOf(relevance, (row["salience"] as number | null) ?? undefined),
-      snippet: snippetAround(searchableText(JSON.parse(row["value"] as string) as JsonValue), words),
-      ...(metadata !== null && { metadata: JSON.parse(metadata) as JsonObject }),
+      snippet: snippetAround(searchableText(parseJson(row["value"] as string)), words),
+      ...(metadata !== null && { metadata: parseJson(metadata) as JsonObject }),
     },
   ];
 }

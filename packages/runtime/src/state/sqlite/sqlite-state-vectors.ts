@@ -1,4 +1,4 @@
-import type { JsonValue } from "@keelson/protocol";
+import { parseJson } from "../../json/parse-json.ts";
 import { isLinkKey } from "../kit/state-link.ts";
 import { embeddedText, type MeaningSearch } from "../kit/search-by-meaning.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
@@ -32,7 +32,7 @@ export async function embedMissing(
     if (rows.length === 0) return;
     last = rows.at(-1)?.["id"] as number;
     const entries = rows.filter((row) => !isLinkKey(row["key"] as string));
-    const texts = entries.map((row) => embeddedText(row["key"] as string, JSON.parse(row["value"] as string) as JsonValue));
+    const texts = entries.map((row) => embeddedText(row["key"] as string, parseJson(row["value"] as string)));
     if (texts.length === 0) continue;
     const vectors = await embed(texts);
     await database.write("process", () => {

@@ -61,6 +61,7 @@ describe("the output of a guard hook", () => {
     ])
       expect(verdict(JSON.stringify(printed)), JSON.stringify(printed)).toMatch(/^refused: /);
     expect(verdict('{"permissionDecision":"deny"}')).toMatch(/belongs into hookSpecificOutput/);
+    expect(verdict('{"decision":1917043659912705296}')).toMatch(/decided "1917043659912705296"/);
   });
 
   it("refuses the call if more was printed than is read", () => {

@@ -1,4 +1,5 @@
 import type { ExecuteResponse, HookPoint, HookResults, JsonObject } from "@keelson/protocol";
+import { parseJson } from "../../../json/index.ts";
 import type { HookContext } from "../../definition/hooks/hook.ts";
 
 const BLOCKED = 2;
@@ -50,7 +51,7 @@ function read(context: HookContext, ended: Ended): Said | { readonly problem: st
   if (tooLong !== undefined) return { problem: tooLong };
   let printed: JsonObject;
   try {
-    printed = JSON.parse(text) as JsonObject;
+    printed = parseJson(text) as JsonObject;
   } catch (error) {
     return { problem: `printed what is no JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
