@@ -139,8 +139,9 @@ describe.each(WIRES)("a run over %s", (_, provider) => {
   });
 
   it("gives a tool every integer that the model sent, under the tool's own key", async () => {
-    const sent = fc.sample(fc.maxSafeInteger(), { numRuns: 20, seed });
-    const received: unknown[] = [];
+    const anyInteger = fc.oneof(fc.maxSafeInteger().map(BigInt), fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n }));
+    const sent = fc.sample(anyInteger, { numRuns: 40, seed }).map(String);
+    const received: string[] = [];
     const answer = (request: ServerRequest): ServerTurn => {
       const [key] = keysOf(request.body, "note");
       return { toolCalls: sent.map((id) => ({ name: "note", inputText: `{"${key}":${id}}` })) };
@@ -150,9 +151,9 @@ describe.each(WIRES)("a run over %s", (_, provider) => {
       name: "note",
       description: "Reads a note.",
       effect: "read",
-      input: { type: "object", properties: { "note[id]": { type: "integer" } }, required: ["note[id]"] },
+      input: { type: "object", properties: { "note[id]": { type: ["integer", "string"] } }, required: ["note[id]"] },
       execute(input) {
-        received.push(input["note[id]"]);
+        received.push(String(input["note[id]"]));
         return "read";
       },
     });
