@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type BlobStore, type Digest, LogError } from "@keelson/protocol";
-import { assertBlob, closedBlobStore, digestOf, missingBlob, sliceBlob } from "keelson/state/kit";
+import { assertBlob, closedBlobStore, digestOf, missingBlob, sliceBlob, checkMethodOptions, BLOB_STORE_METHODS } from "keelson/state/kit";
 import type { Connection } from "./connection/connection.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { clockOf } from "./postgres-log-statements.ts";
@@ -71,7 +71,7 @@ export function createPostgresBlobStore(of: {
     });
   }
 
-  return {
+  const blobs: BlobStore = {
     async put(bytes) {
       if (closed) throw closedBlobStore();
       assertBlob(bytes, maxBlobBytes);
@@ -112,6 +112,7 @@ export function createPostgresBlobStore(of: {
       closed = true;
     },
   };
+  return checkMethodOptions("blobs", blobs, BLOB_STORE_METHODS);
 }
 
 function hexOf(digest: Digest): string {

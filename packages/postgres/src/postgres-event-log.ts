@@ -30,6 +30,8 @@ import {
   textsByKey,
   type TextsByKey,
   timeAt,
+  checkMethodOptions,
+  EVENT_LOG_METHODS,
 } from "keelson/state/kit";
 import type { ChangeHub } from "./change-hub.ts";
 import { createPostgresHeldTexts } from "./postgres-held-texts.ts";
@@ -171,7 +173,7 @@ export function createPostgresEventLog(of: {
     return turn;
   }
 
-  return {
+  const eventLog: PostgresEventLog = {
     blobs,
     ledger,
     state,
@@ -224,6 +226,7 @@ export function createPostgresEventLog(of: {
       await Promise.all([heldTexts.flush(), leases.releaseAll()]);
     },
   };
+  return checkMethodOptions("log", eventLog, EVENT_LOG_METHODS);
 }
 
 function infoIn({ name, head, at, summary }: { readonly [column: string]: unknown }): LogInfo {

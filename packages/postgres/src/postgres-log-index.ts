@@ -1,5 +1,5 @@
 import type { LogId, LogIndex } from "@keelson/protocol";
-import { unindexedStretches } from "keelson/state/kit";
+import { unindexedStretches, checkMethodOptions, LOG_INDEX_METHODS } from "keelson/state/kit";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { nameIn, storedName, textArray } from "./stored-name.ts";
 import { wordQuery, wordVector } from "./word-vector.ts";
@@ -40,7 +40,7 @@ export function createPostgresLogIndex({ database, flush, assertOpen }: Postgres
     SELECT taken.log, new.seq, new.words::tsvector FROM unnest($4::text::bigint[], $5::text::text[]) AS new (seq, words)
     JOIN taken ON new.seq > taken.after AND new.seq <= taken.up_to`;
 
-  return {
+  const index: LogIndex = {
     async search(query, { limit, offset = 0, log }) {
       assertOpen();
       await flush();
@@ -82,4 +82,5 @@ export function createPostgresLogIndex({ database, flush, assertOpen }: Postgres
       ]);
     },
   };
+  return checkMethodOptions("index", index, LOG_INDEX_METHODS);
 }

@@ -1,6 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Embedder, StateStore } from "@keelson/protocol";
-import { assertKey, closedStateStore, encodeWrite, keyRange, scopeName, searchTerms, storedValue, toStateError } from "keelson/state/kit";
+import {
+  assertKey,
+  closedStateStore,
+  encodeWrite,
+  keyRange,
+  scopeName,
+  searchTerms,
+  storedValue,
+  toStateError,
+  checkMethodOptions,
+  STATE_STORE_METHODS,
+} from "keelson/state/kit";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { clockOf } from "./postgres-log-statements.ts";
 import { stateEntries } from "./postgres-state-entries.ts";
@@ -26,7 +37,7 @@ export function createPostgresStateStore(of: {
     if (isClosed) throw closedStateStore();
   };
 
-  return {
+  const store: StateStore = {
     async read(scope, key) {
       assertOpen();
       assertKey(key);
@@ -59,6 +70,7 @@ export function createPostgresStateStore(of: {
       isClosed = true;
     },
   };
+  return checkMethodOptions("store", store, STATE_STORE_METHODS);
 }
 
 async function attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { checkOptionNames } from "./options/check-option-names.ts";
 import type { Content } from "./content.ts";
 import type { SessionId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
@@ -29,7 +30,9 @@ export type OperatorInput = {
 export function operatorInput(
   message: string | readonly Content[],
   trigger: TriggerType,
-  { metadata = {}, ...more }: Partial<Omit<OperatorInput, "message" | "trigger">> = {},
+  options: Partial<Omit<OperatorInput, "message" | "trigger">> = {},
 ): OperatorInput {
+  checkOptionNames("operatorInput", options, { session: true, config: true, metadata: true });
+  const { metadata = {}, ...more } = options;
   return { message: typeof message === "string" ? [{ type: "text", text: message }] : message, trigger, ...more, metadata };
 }

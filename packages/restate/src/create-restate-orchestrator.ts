@@ -10,7 +10,7 @@ import {
 } from "@keelson/protocol";
 import { dispatchTasks } from "keelson/orchestration";
 import { systemClock, type Clock } from "keelson/session";
-import { checkOptionNames } from "keelson/state/kit";
+import { checkOptionNames, checkMethodOptions, ORCHESTRATOR_METHODS } from "keelson/state/kit";
 import { createIngress } from "./ingress.ts";
 import type { Attached } from "./orchestrator-service.ts";
 import { DEFAULT_NAME, serviceNames } from "./service-options.ts";
@@ -127,7 +127,7 @@ export function createRestateOrchestrator(options: RestateOrchestratorOptions): 
 
     wake: (session) => atBoundary(ingress.send("advance", sessions, session)),
   };
-  return orchestrator;
+  return checkMethodOptions("orchestrator", orchestrator, { ...ORCHESTRATOR_METHODS, steer: [2, { interrupt: true }] });
 }
 
 async function atBoundary<T>(request: Promise<T>): Promise<T> {

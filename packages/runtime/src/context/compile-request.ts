@@ -1,5 +1,6 @@
 import type { InferRequest, Message, ToolSchema } from "@keelson/protocol";
 import { definedOptions } from "../json/defined-options.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface CompileOptions {
   readonly model: string;
@@ -26,7 +27,9 @@ export type InferenceSettings = { readonly [S in SettingName]?: InferRequest[S] 
  * The request of one inference. What changes least stands first (system, tools, then the conversation in its order), so
  * that consecutive requests of a conversation share their prefix to the byte.
  */
-export function compileRequest({ model, system, tools, messages, settings }: CompileOptions): InferRequest {
+export function compileRequest(options: CompileOptions): InferRequest {
+  checkOptionNames("compileRequest", options, { model: true, system: true, tools: true, messages: true, settings: true });
+  const { model, system, tools, messages, settings } = options;
   return {
     ...definedOptions(settings ?? {}),
     model,

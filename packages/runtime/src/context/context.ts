@@ -27,6 +27,7 @@ import type {
   RuleAction,
   RuleTrigger,
 } from "./rule.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 const NO_METRICS: ContextMetrics = {
   turnsCompleted: 0,
@@ -55,6 +56,7 @@ class RuledContext implements ContextOfRules {
   #unnamed = 0;
 
   constructor(options: ContextOptions = {}) {
+    checkOptionNames("new Context", options, { rules: true, conversation: true, binding: true });
     this.conversation = options.conversation ?? new Conversation();
     this.#binding = options.binding;
     if (options.rules) this.#setRules(options.rules);

@@ -8,6 +8,9 @@ import { type MemoryItem, readItem } from "./memory-item.ts";
 import { memoryTools } from "./memory-tools.ts";
 import { recallRule } from "./recall-rule.ts";
 import { recallRelevant, type RecallStrategy } from "./recall-strategy.ts";
+import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
+
+const MEMORY_METHODS: MethodOptions<Memory> = { items: [0, { after: true, limit: true }] };
 
 export interface MemoryOptions {
   /** Names its tools (`remember_fact`), its rule and its keys: lower-case letters, digits and `_`, 32 at most. */
@@ -65,7 +68,7 @@ export function defineMemory(options: MemoryOptions): Memory {
   if (writtenBy !== "model" && writtenBy !== "runs")
     throw invalid("writtenBy", `must be "model" or "runs", not ${JSON.stringify(writtenBy)}`);
   const place = { scope, prefix: `memory/${name}/` };
-  return {
+  const memory: Memory = {
     rules: [recallRule({ ...place, name, about, store, strategy, maxBytes, fromThisSession: writtenBy === "model" })],
     tools: writtenBy === "model" ? memoryTools({ ...place, name, about, store, contentKind, now }) : [],
     plugins: writtenBy === "runs" ? [episodePlugin({ ...place, name, summarise, now })] : [],
@@ -91,6 +94,7 @@ export function defineMemory(options: MemoryOptions): Memory {
     },
     forget: (id) => store.delete(scope, place.prefix + id),
   };
+  return checkMethodOptions("memory", memory, MEMORY_METHODS);
 }
 
 const OPTIONS = {

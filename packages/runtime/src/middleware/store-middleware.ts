@@ -23,6 +23,8 @@ import {
   type StackOptions,
 } from "./create-stack.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { STATE_STORE_METHODS } from "../json/interface-methods.ts";
 
 /**
  * Wraps the methods of a `StateStore` that it has; the others forward. What `next` is not given stays as it is. Failures are
@@ -91,7 +93,7 @@ export function createStoreStack(options: StackOptions = {}): StackBuilder<Store
 
 /** The same store with middleware around its operations. Disposing it disposes the store. */
 export function withStoreMiddleware(store: StateStore, stack: StoreStack): StateStore {
-  return {
+  const wrapped: StateStore = {
     read: (...request) => stack.read.run(request, (final) => store.read(...final)),
     write: (...request) => stack.write.run(request, (final) => store.write(...final)),
     delete: (...request) => stack.delete.run(request, (final) => store.delete(...final)),
@@ -99,6 +101,7 @@ export function withStoreMiddleware(store: StateStore, stack: StoreStack): State
     search: (...request) => stack.search.run(request, (final) => store.search(...final)),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
+  return checkMethodOptions("store", wrapped, STATE_STORE_METHODS);
 }
 
 type Method = (...values: readonly unknown[]) => unknown;

@@ -1,6 +1,8 @@
 import { toOrchestratorError, type DispatchResult, type OperatorOutput, type Orchestrator, type RunId } from "@keelson/protocol";
 import type { DispatchStack } from "./dispatch-middleware.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { ORCHESTRATOR_METHODS } from "../json/interface-methods.ts";
 
 export interface WithDispatchMiddlewareOptions {
   /** Makes ids for starts without one. Default: random. */
@@ -73,7 +75,7 @@ export function withDispatchMiddleware(
     query: (target, query) => orchestrator.query(target, query),
     ...(orchestrator.wake && { wake: (session) => (orchestrator.wake as NonNullable<Orchestrator["wake"]>)(session) }),
   };
-  return wrapped;
+  return checkMethodOptions("orchestrator", wrapped, ORCHESTRATOR_METHODS);
 
   function keep(id: string, output: Promise<OperatorOutput>): void {
     finished.set(id, output);

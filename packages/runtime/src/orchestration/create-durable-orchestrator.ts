@@ -27,6 +27,8 @@ import { rootSession } from "../session/session-id.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";
 import { dispatchedRun } from "./dispatched-run.ts";
+import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
+import { ORCHESTRATOR_METHODS } from "../json/interface-methods.ts";
 
 /** A runner of one agent or of several. */
 export type AnyRunner = SingleRunner | SingleRunner<unknown> | Runner<Agents>;
@@ -61,6 +63,14 @@ export interface DurableOrchestrator extends Orchestrator {
     options?: { readonly interrupt?: boolean | undefined; readonly key?: string | undefined },
   ): Promise<void>;
 }
+
+const DURABLE_METHODS: MethodOptions<DurableOrchestrator> = {
+  ...ORCHESTRATOR_METHODS,
+  attach: [1, { signal: true }],
+  signal: [2, { key: true }],
+  approve: [2, { key: true }],
+  steer: [2, { interrupt: true, key: true }],
+};
 
 /**
  * Whatever advances sessions, as an orchestrator of the agents of a runner: their logs hold all that there is to know, so that any
@@ -152,7 +162,7 @@ export function createDurableOrchestrator(options: DurableOrchestratorOptions): 
         };
       }),
   };
-  return orchestrator;
+  return checkMethodOptions("orchestrator", orchestrator, DURABLE_METHODS);
 
   async function tell(session: SessionId, key: string, message: Parameters<typeof writeToRun>[3]): Promise<void> {
     await writeToRun(inner().services, session, key, message);

@@ -22,6 +22,8 @@ import { authorityBelow } from "./authority-below.ts";
 import { dispatchTasks } from "./dispatch-tasks.ts";
 import { OperatorContext } from "./operator-context.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { ORCHESTRATOR_METHODS } from "../json/interface-methods.ts";
 
 export interface LocalOrchestratorOptions {
   readonly operators?: { readonly [id: string]: Operator } | undefined;
@@ -133,7 +135,7 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
     middleware === undefined
       ? orchestrator
       : { ...withDispatchMiddleware(orchestrator, middleware, { newId, maxFinished }), register: orchestrator.register };
-  return guarded;
+  return checkMethodOptions("orchestrator", guarded, { ...ORCHESTRATOR_METHODS, register: [2, { query: true }, "throws"] });
 
   function begin(id: RunId, operatorId: string, input: OperatorInput, options: DispatchOptions): void {
     const { parent, authority: given, signal } = options;

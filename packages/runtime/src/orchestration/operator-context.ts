@@ -28,6 +28,7 @@ import { Journal } from "../session/journal.ts";
 import { Suspension } from "../session/suspension.ts";
 import { createMemoryBlobStore } from "../state/memory/memory-blob-store.ts";
 import { createMemoryEventLog } from "../state/memory/memory-event-log.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface OperatorContextOptions {
   readonly clock: Clock;
@@ -68,6 +69,18 @@ export class OperatorContext implements ExecutionContext {
   #over = false;
 
   constructor(options: OperatorContextOptions) {
+    checkOptionNames("OperatorContext", options, {
+      clock: true,
+      operator: true,
+      runId: true,
+      session: true,
+      parent: true,
+      signal: true,
+      deadline: true,
+      authority: true,
+      onEvent: true,
+      startChild: true,
+    });
     this.#options = options;
     this.runId = options.runId;
     this.session = options.session;

@@ -13,6 +13,8 @@ import { readRateLimit } from "./rate-limit.ts";
 import { thinkingEffort } from "./thinking-effort.ts";
 import { fieldsOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -37,7 +39,7 @@ export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => Ai
   checkOptionNames("createAiSdkProvider", options, { name: true, headers: true, providerOptions: true });
   if (typeof model !== "function") checkAiSdkModel(model, options.name);
   const name = options.name ?? (typeof model === "function" ? "ai-sdk" : model.provider);
-  return {
+  const provider: Provider = {
     name,
     wire: AI_SDK_WIRE,
     outputBound: (request) => aiSdkOutputBound(request, options),
@@ -47,6 +49,7 @@ export function createAiSdkProvider(model: AiSdkModel | ((modelId: string) => Ai
       return restore(streamAiSdk(model, name, request, inferOptions, options));
     },
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }
 
 /** Adapters put what a model may think on top of the limit (Anthropic's does). */

@@ -10,6 +10,8 @@ import { ANTHROPIC_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { ApiClient, PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { requireMessages } from "./require-messages.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -55,7 +57,7 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
     defaultMaxTokens: options.defaultMaxTokens ?? DEFAULT_ANTHROPIC_MAX_TOKENS,
   });
 
-  return {
+  const provider: Provider = {
     name,
     wire: ANTHROPIC_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
@@ -103,4 +105,5 @@ export function createAnthropicProvider(options: AnthropicOptions = {}): Provide
         return models;
       }),
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }

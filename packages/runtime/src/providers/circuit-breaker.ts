@@ -3,6 +3,8 @@ import { CIRCUIT_OPEN } from "./circuit-open.ts";
 import { canPoll, type PolledEvents } from "./polled-events.ts";
 import { platformClock, type ProviderClock } from "./rate-limiter.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export interface CircuitBreakerOptions {
   /** Failures in a row after which a model is left alone. Default 5. */
@@ -63,7 +65,7 @@ export function withCircuitBreaker(provider: Provider, options: CircuitBreakerOp
     if (circuit.failures >= allowed) circuit.openUntil = clock.now() + openMs;
   }
 
-  return {
+  const wrapped: Provider = {
     ...provider,
     stream(request: InferRequest, inferOptions?: InferOptions): AsyncIterable<InferEvent> {
       return new WatchedEvents(() => {
@@ -73,6 +75,7 @@ export function withCircuitBreaker(provider: Provider, options: CircuitBreakerOp
       });
     },
   };
+  return checkMethodOptions("provider", wrapped, PROVIDER_METHODS);
 }
 
 interface Watched {

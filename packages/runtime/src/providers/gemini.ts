@@ -12,6 +12,8 @@ import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type Fields, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -31,7 +33,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
   const defaultModel = bareModelName(options.defaultModel ?? DEFAULT_GEMINI_MODEL);
   const encoder = new GeminiRequestEncoder({ wire: GEMINI_WIRE, provider: name, defaultModel });
 
-  return {
+  const provider: Provider = {
     name,
     wire: GEMINI_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
@@ -76,6 +78,7 @@ export function createGeminiProvider(options: ProviderOptions = {}): Provider {
         return models;
       }),
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }
 
 function geminiModelInfo(model: Fields): ModelInfo {

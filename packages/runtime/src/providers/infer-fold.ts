@@ -11,6 +11,7 @@ import type {
   Usd,
 } from "@keelson/protocol";
 import { parseJson } from "../json/index.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 import { credibleUsage } from "./token-count/credible-usage.ts";
 
 /** 16 MiB: what one response may hold before whoever folds it stops reading. */
@@ -70,9 +71,10 @@ export class InferFold {
   /** What the vendor last told of his limits. */
   rateLimit: RateLimit | undefined;
 
-  constructor(options?: FoldOptions) {
-    this.#maxBytes = options?.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
-    this.#maxCalls = options?.maxAnswerCalls ?? DEFAULT_MAX_ANSWER_CALLS;
+  constructor(options: FoldOptions = {}) {
+    checkOptionNames("InferFold", options, { maxAnswerBytes: true, maxAnswerCalls: true });
+    this.#maxBytes = options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
+    this.#maxCalls = options.maxAnswerCalls ?? DEFAULT_MAX_ANSWER_CALLS;
   }
 
   push(event: InferEvent): void {

@@ -1,13 +1,15 @@
 import type { InferEvent, InferOptions, InferRequest, Provider } from "@keelson/protocol";
 import { unfitTools } from "./fitting/unfit-tools.ts";
 import { outputBoundOf, OUTPUT_OF_WIRE } from "./output-bound.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 /** A provider whose code is loaded with its first request. */
 export function lazyProvider(name: string, wire: string, load: () => Promise<Provider>): Provider {
   let loading: Promise<Provider> | undefined;
   let loaded: Provider | undefined;
   const get = (): Promise<Provider> => (loading ??= load().then((provider) => (loaded = provider)));
-  return {
+  const lazy: Provider = {
     name,
     wire,
     // Each piece of a stream would wait once more in a generator: only the first request goes through one.
@@ -21,6 +23,7 @@ export function lazyProvider(name: string, wire: string, load: () => Promise<Pro
     unfitTools: (tools) => loaded?.unfitTools?.(tools) ?? unfitTools(tools, wire),
     listModels: async (options) => (await (await get()).listModels?.(options)) ?? [],
   };
+  return checkMethodOptions("provider", lazy, PROVIDER_METHODS);
 }
 
 async function* streamAfterLoad(

@@ -3,6 +3,10 @@ import { modelFacts, type ModelFacts, type ModelFactTable } from "./model-facts.
 import { priceOf } from "./prices.ts";
 import type { ModelPrice, PriceTable } from "./model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkPrices } from "./check-price.ts";
+import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
+
+const REGISTRY_METHODS: MethodOptions<ModelRegistry> = { list: [0, { signal: true }] };
 
 export interface ModelRegistryOptions {
   /** By the name that stands before the slash of a model reference. */
@@ -77,6 +81,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     default: true,
   });
   const { providers, prices, aliases = {}, free = [], onlyNamed = [], plainIds = [] } = options;
+  if (prices !== undefined) checkPrices("prices", prices);
   const names = Object.keys(providers);
   const meantByBareIds = names.filter((name) => !onlyNamed.includes(name));
   const fail = (message: string): ModelError => new ModelError({ kind: "invalid-request", message: `${message}; ${describe()}` });
@@ -147,7 +152,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
     return resolved(providerName, providers[providerName] as Provider, target);
   }
 
-  return {
+  const registry: ModelRegistry = {
     providers,
     resolve,
     async list({ signal } = {}) {
@@ -164,6 +169,7 @@ export function createModelRegistry(options: ModelRegistryOptions): ModelRegistr
       return lists.flat();
     },
   };
+  return checkMethodOptions("models", registry, REGISTRY_METHODS);
 }
 
 function vendorOf(model: string): string | undefined {

@@ -14,6 +14,8 @@ import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type Fields, fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -46,7 +48,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
   const { contextLength, keepAlive } = options;
   const encoder = new OllamaRequestEncoder({ wire: OLLAMA_WIRE, provider: name, defaultModel, contextLength, keepAlive });
 
-  return {
+  const provider: Provider = {
     name,
     wire: OLLAMA_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
@@ -78,6 +80,7 @@ export function createOllamaProvider(options: OllamaOptions = {}): Provider {
         return (await readListing(response, name, "models")).items.map(ollamaModelInfo);
       }),
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }
 
 /** The list tells families and sizes; what a model can do it tells only since some version, and not of all. */

@@ -13,6 +13,8 @@ import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { type DecoderContext, fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -44,7 +46,7 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
     rules: OPENAI_RULES,
   });
 
-  return {
+  const provider: Provider = {
     name,
     wire: OPENAI_CHAT_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
@@ -80,4 +82,5 @@ export function createOpenAiChatProvider(options: OpenAiChatOptions = {}): Provi
         return page.models.map(openAiModelInfo);
       }),
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }

@@ -17,6 +17,8 @@ import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { fieldsOf, stringOf } from "./wire-decoder.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -58,7 +60,7 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
   const boundOf = (request: InferRequest): number | null =>
     quirks.refuses?.includes(maxTokensField) === true ? null : outputBoundOf(request, request.model || defaultModel, COMPATIBLE_OUTPUT);
 
-  return {
+  const provider: Provider = {
     name,
     wire: CHAT_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
@@ -99,4 +101,5 @@ export function createOpenAiCompatibleProvider(options: OpenAiCompatibleOptions)
         return page.models.map(compatibleModelInfo);
       }),
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }

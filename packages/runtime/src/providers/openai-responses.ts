@@ -12,6 +12,8 @@ import { RESPONSES_OUTPUT, outputBoundOf } from "./output-bound.ts";
 import { requireMessages } from "./require-messages.ts";
 import { PROVIDER_OPTIONS, type ProviderOptions } from "./provider-options.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 export type { Provider } from "@keelson/protocol";
 
@@ -32,7 +34,7 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
   const defaultModel = options.defaultModel ?? DEFAULT_OPENAI_RESPONSES_MODEL;
   const encoder = new ResponsesRequestEncoder({ wire: OPENAI_RESPONSES_WIRE, provider: name, defaultModel });
 
-  return {
+  const provider: Provider = {
     name,
     wire: OPENAI_RESPONSES_WIRE,
     stream(given: InferRequest, inferOptions: InferOptions = {}): AsyncIterable<InferEvent> {
@@ -65,4 +67,5 @@ export function createOpenAiResponsesProvider(options: ProviderOptions = {}): Pr
         return page.models.map(openAiModelInfo);
       }),
   };
+  return checkMethodOptions("provider", provider, PROVIDER_METHODS);
 }

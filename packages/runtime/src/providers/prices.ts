@@ -2,6 +2,7 @@ import { addUsd, fromPicoUsd, toPicoUsd, type Usage, type Usd } from "@keelson/p
 import { DATE_SUFFIX, findListed } from "./listed-models.ts";
 import type { ModelPrice, PriceTable, TokenPrices } from "./model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkPrice } from "./check-price.ts";
 
 /** What a usage was bought as. */
 export interface CostOptions {
@@ -30,6 +31,7 @@ export function priceOf(model: string, overrides?: PriceTable): ModelPrice | nul
 /** What this usage costs. `null` when the price is unknown (that of a batch too), or the vendor did not report input and output tokens. */
 export function costOf(usage: Usage, price: ModelPrice | null, options: CostOptions = {}): Usd | null {
   checkOptionNames("costOf", options, { batch: true });
+  if (price !== null) checkPrice("price", price);
   const { batch = false } = options;
   const { inputTokens, outputTokens } = usage;
   if (price === null || inputTokens === null || outputTokens === null) return null;
@@ -51,6 +53,7 @@ export function costOf(usage: Usage, price: ModelPrice | null, options: CostOpti
 
 /** No request of at most these tokens costs more. */
 export function worstCase(inputTokensBound: number, maxOutputTokens: number, price: ModelPrice): Usd {
+  checkPrice("price", price);
   const rates =
     price.longPrompt !== undefined && inputTokensBound > price.longPrompt.aboveInputTokens ? [price, price.longPrompt] : [price];
   const dearest = (pick: (rate: TokenPrices) => readonly (string | undefined)[]): string =>

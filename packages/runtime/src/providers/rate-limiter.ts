@@ -1,5 +1,8 @@
 import { ModelError } from "@keelson/protocol";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
+
+const LIMITER_METHODS: MethodOptions<RateLimiter> = { acquire: [0, { tokens: true, signal: true }] };
 
 /** Where limiters and breakers have their time from; the clock of a runner is one. */
 export interface ProviderClock {
@@ -139,7 +142,7 @@ export function createRateLimiter(options: RateLimiterOptions = {}): RateLimiter
     };
   }
 
-  return {
+  const limiter: RateLimiter = {
     acquire({ tokens: amount = 0, signal } = {}) {
       return new Promise((resolve, reject) => {
         const cancelled = (): void => {
@@ -172,4 +175,5 @@ export function createRateLimiter(options: RateLimiterOptions = {}): RateLimiter
       return queue.length;
     },
   };
+  return checkMethodOptions("limiter", limiter, LIMITER_METHODS);
 }

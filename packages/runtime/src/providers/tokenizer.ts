@@ -1,3 +1,5 @@
+import { checkOptionNames } from "../json/option-names.ts";
+
 /** Counts the tokens of texts exactly as a model does. */
 export interface Tokenizer {
   /** As its makers call it, for example `o200k_base`. */
@@ -21,8 +23,10 @@ const NEWER = /^(?:gpt-|chatgpt-|o\d|codex)/;
  */
 export async function loadTokenizer(
   model: string,
-  { importModule = (specifier) => import(specifier) }: { readonly importModule?: ImportModule | undefined } = {},
+  options: { readonly importModule?: ImportModule | undefined } = {},
 ): Promise<Tokenizer | undefined> {
+  checkOptionNames("loadTokenizer", options, { importModule: true });
+  const { importModule = (specifier) => import(specifier) } = options;
   const bare = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
   const name = bare.startsWith("gpt-oss")
     ? "o200k_harmony"
@@ -44,13 +48,13 @@ export async function loadTokenizer(
   if (typeof countTokens !== "function")
     throw new Error(`The package gpt-tokenizer has no countTokens for ${name}: install version 4 or later (npm install gpt-tokenizer)`);
   // Words that mark turns are text where a user writes them.
-  const options = { disallowedSpecial: new Set<string>() };
+  const counting = { disallowedSpecial: new Set<string>() };
   return {
     name,
     count(text) {
-      if (!LONG_WORD.test(text)) return countTokens(text, options);
+      if (!LONG_WORD.test(text)) return countTokens(text, counting);
       let tokens = 0;
-      for (let at = 0; at < text.length; at += LONGEST_WORD) tokens += countTokens(text.slice(at, at + LONGEST_WORD), options);
+      for (let at = 0; at < text.length; at += LONGEST_WORD) tokens += countTokens(text.slice(at, at + LONGEST_WORD), counting);
       return tokens;
     },
   };

@@ -31,6 +31,9 @@ import type { Outside } from "./outside-reached.ts";
 import { isRecordOf, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
 import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
+import { checkOptionNames, type OptionNames } from "../json/option-names.ts";
+
+export const CHILD_SPEC: OptionNames<ChildSpec> = { key: true, operator: true, input: true, call: true, authority: true };
 
 export interface ExecutionOptions {
   readonly journal: Journal;
@@ -80,6 +83,21 @@ export class Execution implements ExecutionContext {
   readonly #underway = new Map<string, Promise<unknown>>();
 
   constructor(options: ExecutionOptions) {
+    checkOptionNames("Execution", options, {
+      journal: true,
+      clock: true,
+      runId: true,
+      session: true,
+      parent: true,
+      signal: true,
+      stopping: true,
+      deadline: true,
+      authority: true,
+      committed: true,
+      outside: true,
+      emit: true,
+      startChild: true,
+    });
     this.journal = options.journal;
     this.clock = options.clock;
     this.runId = options.runId;
@@ -300,7 +318,8 @@ export class Execution implements ExecutionContext {
     throw new Suspension(reason, waits);
   }
 
-  startChild(spec: ChildSpec): Promise<OperatorOutput> {
+  async startChild(spec: ChildSpec): Promise<OperatorOutput> {
+    checkOptionNames("startChild", spec, CHILD_SPEC);
     return this.#startChild(spec);
   }
 

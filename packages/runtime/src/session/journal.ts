@@ -25,6 +25,7 @@ import type { RecordData, RecordType } from "./record-data.ts";
 import { stampTimes } from "./stamp-times.ts";
 import type { SessionState } from "./session-state.ts";
 import { RECORDS_PER_SNAPSHOT, writeSnapshot, type SnapshotPlace } from "./snapshots/snapshot.ts";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface JournalOptions {
   readonly log: EventLog;
@@ -107,6 +108,18 @@ export class Journal {
 
   /** Takes the lease, then folds the log. Rejects with `LogError` `lease-held` while another process works on the session. */
   static async open(options: JournalOptions): Promise<Journal> {
+    checkOptionNames("Journal.open", options, {
+      log: true,
+      blobs: true,
+      clock: true,
+      session: true,
+      conversation: true,
+      owner: true,
+      leaseTtlMs: true,
+      durability: true,
+      recordsPerSnapshot: true,
+      watcher: true,
+    });
     const { owner, leaseTtlMs: ttlMs } = options;
     const lease = ttlMs === undefined ? undefined : await options.log.acquire(sessionLog(options.session), { owner, ttlMs });
     try {

@@ -28,6 +28,7 @@ import { sessionMetadata } from "./session-metadata.ts";
 import { shownEvent } from "./shown-event.ts";
 import type { SessionsOptions } from "./sessions-options.ts";
 import { emptySession, type SessionState } from "./session-state.ts";
+import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 
 export interface SessionView {
@@ -108,6 +109,15 @@ export interface Sessions {
   ): AsyncIterable<RecordedEvent>;
 }
 
+const SESSIONS_METHODS: MethodOptions<Sessions> = {
+  create: [0, { id: true, name: true, tags: true, agent: true }],
+  list: [0, { agent: true, tag: true, state: true, since: true, until: true, children: true }],
+  search: [1, { limit: true, session: true, children: true, maxRecords: true, signal: true }],
+  fork: [1, { id: true, name: true, turn: true, seq: true }],
+  retain: [0, { maxAgeMs: true, maxBytes: true, sealAfterMs: true, archive: true, dryRun: true }],
+  events: [1, { after: true, follow: true, signal: true }, "throws"],
+};
+
 export function createSessions(options: SessionsOptions): Sessions {
   checkOptionNames("createSessions", options, {
     log: true,
@@ -120,7 +130,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     forgetSession: true,
   });
   const { log, blobs } = options;
-  return {
+  const sessions: Sessions = {
     async create({ id, name, tags, agent } = {}) {
       const session = (id ?? options.newId()) as SessionId;
       checkSessionId(session);
@@ -231,6 +241,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       }
     },
   };
+  return checkMethodOptions("sessions", sessions, SESSIONS_METHODS);
 
   async function existing(id: string): Promise<SessionId> {
     if ((await atAgentBoundary(id, () => log.head(sessionLog(id)))) === 0) throw sessionError(id, `There is no session "${id}".`);

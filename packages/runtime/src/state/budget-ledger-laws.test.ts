@@ -94,7 +94,10 @@ describe.each(LEDGERS)("%s", (name, openLedger) => {
               const asked = one.type === "reserve" ? one : (waiting.get(key) as Held);
               // The dead do nothing any more.
               if (dead.has(asked.owner)) continue;
-              const { type } = await ledger.reserve(key, asked.scopes, given(asked.amount), asked);
+              const { type } = await ledger.reserve(key, asked.scopes, given(asked.amount), {
+                owner: asked.owner,
+                inTurn: asked.inTurn,
+              });
               if (type === "reserved") open.set(key, asked);
               if (type === "wait") waiting.set(key, asked);
               else waiting.delete(key);

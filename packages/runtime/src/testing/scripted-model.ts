@@ -11,6 +11,9 @@ import {
 } from "@keelson/protocol";
 import type { ModelPrice } from "../providers/model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
+import { checkPrice } from "../providers/check-price.ts";
+import { checkMethodOptions } from "../json/check-method-options.ts";
+import { PROVIDER_METHODS } from "../json/interface-methods.ts";
 
 /** What the model responds at one call. */
 export interface ScriptedResponse {
@@ -63,8 +66,10 @@ export interface ScriptedModel extends Provider {
 export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedModelOptions = {}): ScriptedModel {
   checkOptionNames("scriptedModel", options, { name: true, wire: true, price: true });
   const { name = "scripted/model", wire = "scripted", price } = options;
+  if (price !== undefined) checkPrice("price", price);
+  for (const turn of turns) if (typeof turn !== "function") checkTurn(turn);
   const requests: InferRequest[] = [];
-  return {
+  const model: ScriptedModel = {
     name,
     wire,
     requests,
@@ -84,9 +89,28 @@ export function scriptedModel(turns: readonly ScriptedTurn[], options: ScriptedM
         });
       }
       const response = typeof turn === "function" ? await turn(request, call) : turn;
+      checkTurn(response);
       yield* play(typeof response === "string" ? { text: response } : response, request, inferOptions);
     },
   };
+  return checkMethodOptions("model", model, PROVIDER_METHODS);
+}
+
+const CALL = { name: true, input: true, inputText: true, id: true };
+
+function checkTurn(turn: string | ScriptedResponse): void {
+  if (typeof turn === "string") return;
+  checkOptionNames("A turn of scriptedModel", turn, {
+    text: true,
+    thinking: true,
+    toolCalls: true,
+    usage: true,
+    stopReason: true,
+    error: true,
+    wait: true,
+    chunkSize: true,
+  });
+  for (const call of turn.toolCalls ?? []) checkOptionNames("A call of scriptedModel", call, CALL);
 }
 
 async function* play(response: ScriptedResponse, request: InferRequest, options: InferOptions | undefined): AsyncGenerator<InferEvent> {

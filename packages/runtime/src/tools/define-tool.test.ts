@@ -98,20 +98,23 @@ describe("a tool definition", () => {
     expect(version({ version: "7" })).toBe("7");
   });
 
-  it("runs methods on the definition its author wrote", async () => {
-    const tool = defineTool({
-      ...minimal,
-      prefix: ">",
-      execute() {
+  it("runs methods on the definition its author wrote, whose class may have members of its own", async () => {
+    class Prefixing implements ToolDefinition {
+      readonly name = "prefixing";
+      readonly description = "Gives a prefix.";
+      readonly input = { type: "object" } as const;
+      readonly prefix = ">";
+      execute(): string {
         return this.prefix;
-      },
-      permissionText() {
+      }
+      permissionText(): string {
         return `text ${this.prefix}`;
-      },
-      reconcile() {
+      }
+      reconcile(): { readonly output: string } {
         return { output: this.prefix };
-      },
-    } as ToolDefinition & { prefix: string } & ThisType<{ prefix: string }>);
+      }
+    }
+    const tool = defineTool(new Prefixing());
     expect(tool.execute({}, {} as never)).toBe(">");
     expect(tool.permissionText?.({})).toBe("text >");
     expect(tool.reconcile?.({}, {} as never)).toStrictEqual({ output: ">" });

@@ -6,6 +6,29 @@ import { checkToolFields } from "./check-tool-fields.ts";
 import { objectSchema } from "./object-schema.ts";
 import { settleResult } from "./streamed-result.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type NeedsApproval, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
+import { checkDefinitionNames } from "../json/check-definition-names.ts";
+import { type OptionNames } from "../json/option-names.ts";
+
+const TOOL_OPTIONS: OptionNames<ToolDefinition> = {
+  name: true,
+  description: true,
+  effect: true,
+  concurrency: true,
+  risk: true,
+  version: true,
+  aliases: true,
+  maxOutputBytes: true,
+  category: true,
+  timeoutMs: true,
+  input: true,
+  output: true,
+  execute: true,
+  reconcile: true,
+  permissionText: true,
+  effectsOf: true,
+  untrusted: true,
+  needsApproval: true,
+};
 
 /**
  * Makes a tool of a function. The type of its input follows from the schema: Zod 4 and ArkType schemas as they are,
@@ -25,6 +48,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type NeedsApproval, type Too
 export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
   definition: ToolDefinition<In, Result, Found>,
 ): Tool<NoInfer<In>> {
+  checkDefinitionNames<ToolDefinition<In, Result, Found>>("defineTool", definition, TOOL_OPTIONS);
   const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, needsApproval, timeoutMs } =
     definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");

@@ -1,4 +1,5 @@
 import type { ToolConcurrency } from "@keelson/protocol";
+import { checkOptionNames } from "../json/option-names.ts";
 
 export interface BatchOptions<Call> {
   /** Larger batches are split. Default: no limit. */
@@ -16,6 +17,7 @@ export function planBatches<Call extends { readonly tool: { readonly concurrency
   calls: readonly Call[],
   options: BatchOptions<Call> = {},
 ): readonly (readonly Call[])[] {
+  checkOptionNames("planBatches", options, { maxParallelCalls: true, decideConcurrency: true });
   const { maxParallelCalls = Number.POSITIVE_INFINITY, decideConcurrency = (call: Call) => call.tool.concurrency } = options;
   if (!(maxParallelCalls >= 1)) throw new RangeError(`maxParallelCalls must be at least 1, not ${maxParallelCalls}`);
   const batches: Call[][] = [];

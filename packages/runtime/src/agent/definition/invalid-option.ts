@@ -1,22 +1,12 @@
 import { AgentError } from "@keelson/protocol";
+import { optionHint } from "../../json/option-names.ts";
+import { shownValue as shown } from "../../json/shown-value.ts";
+
+export { shownValue as shown } from "../../json/shown-value.ts";
 
 /** @param problem what is wrong with it and what to write instead, to be read after its name */
 export function invalidOption(option: string, problem: string, cause?: unknown): AgentError {
   return new AgentError({ kind: "invalid-option", option, message: `${option} ${problem}.` }, cause === undefined ? {} : { cause });
-}
-
-/** A value as a message shows it, whatever it is. */
-export function shown(value: unknown): string {
-  if (typeof value === "function") return `the function ${value.name || "that has no name"}`;
-  return (typeof value === "symbol" ? undefined : safeJson(value)) ?? String(value);
-}
-
-function safeJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
 }
 
 /** @throws AgentError of kind `invalid-option` for what is no object, or has a member that is none of these */
@@ -25,5 +15,9 @@ export function checkMembers(option: string, value: unknown, members: readonly s
     throw invalidOption(option, `must be an object such as ${example}, not ${shown(value)}`);
   for (const [name, member] of Object.entries(value))
     if (member !== undefined && !members.includes(name))
-      throw invalidOption(`${option}.${name}`, `is no option there: there are ${members.join(", ")}; did you mean another of them`);
+      throw new AgentError({
+        kind: "invalid-option",
+        option: `${option}.${name}`,
+        message: `${option}.${name} is no option there: ${optionHint(name, members)}`,
+      });
 }

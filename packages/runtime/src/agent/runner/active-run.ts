@@ -28,6 +28,7 @@ import { closeEnvironment } from "../features/environment/run-environment.ts";
 import { closeToolSources } from "../features/tool-sources/run-sources.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { notified } from "../features/hooks/notification-hooks.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 import { steeringMessage } from "./steering-message.ts";
 import type { ActiveRunOptions } from "./active-run-options.ts";
 import { guideToOutcome } from "./guide-to-outcome.ts";
@@ -112,7 +113,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     return this.hub.subscribe();
   }
 
-  events(options?: { readonly after?: number }): AsyncIterable<AgentEvent> {
+  events(options: { readonly after?: number } = {}): AsyncIterable<AgentEvent> {
+    checkOptionNames("run.events", options, { after: true });
     return this.hub.subscribe(options);
   }
 
@@ -171,7 +173,9 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     await this.#tell({ type: "compact" }, { afterEnd: true });
   }
 
-  async steer(message: string | Message, { interrupt = false }: { readonly interrupt?: boolean } = {}): Promise<void> {
+  async steer(message: string | Message, options: { readonly interrupt?: boolean } = {}): Promise<void> {
+    checkOptionNames("run.steer", options, { interrupt: true });
+    const { interrupt = false } = options;
     const steering = steeringMessage(message);
     checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.services));
     await this.#tell({ type: "steer", message: steering, interrupt });

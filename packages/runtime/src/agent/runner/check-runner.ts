@@ -112,8 +112,8 @@ const RUN_OPTIONS: { readonly [O in keyof Required<RunOptions & { readonly agent
 
 /** @throws AgentError of kind `invalid-option` for an input that is none, or what is no option of a run */
 export function checkRun(input: unknown, options: RunOptions & { readonly agent?: string }): void {
-  checkInput(input);
   checkOptionNames("A run", options, RUN_OPTIONS);
+  checkInput(input);
   for (const [name, [isRight, what]] of Object.entries(RUN_OPTIONS)) {
     const value: unknown = options[name as keyof typeof RUN_OPTIONS];
     if (value !== undefined && !isRight(value)) throw invalidOption(name, `of a run must be ${what}, not ${shown(value)}`);

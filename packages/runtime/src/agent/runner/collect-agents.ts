@@ -1,3 +1,4 @@
+import { checkPrice } from "../../providers/check-price.ts";
 import { AgentError } from "@keelson/protocol";
 import { isAgentTool } from "../definition/children/agent-tool.ts";
 import { isHandoffTool } from "../definition/children/handoff.ts";
@@ -80,7 +81,10 @@ export function checkModels(agent: Agent<unknown>, services: RunnerServices): vo
     if (problem !== undefined)
       throw new AgentError({ kind: "invalid-option", option: "outputMode", message: `Agent "${agent.name}": ${problem}.` });
   }
-  for (const { price, reference } of found) if (price === null) checkUnpriced(agent, reference, services.budgets);
+  for (const { price, reference } of found) {
+    if (price === null) checkUnpriced(agent, reference, services.budgets);
+    else checkPrice(`The price of ${reference}`, price);
+  }
 }
 
 /** @throws AgentError of kind `invalid-option` where money is limited, and nobody said what becomes of unknown prices */

@@ -32,6 +32,7 @@ import { EventHub } from "../turn/events/event-hub.ts";
 import { runTurns } from "../loop/run-turns.ts";
 import { accountOf, operatorOutputOf } from "../turn/operator-output.ts";
 import { outcomeOf } from "./outcome.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export interface ReactLoopOptions {
   /** Holds the conversation, which the loop continues, and the rules. */
@@ -64,6 +65,22 @@ export interface ReactLoopOptions {
  * @throws OperatorError when the model, or `onEvent`, failed
  */
 export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput> {
+  checkOptionNames("reactLoop", options, {
+    context: true,
+    provider: true,
+    tools: true,
+    model: true,
+    systemPrompt: true,
+    settings: true,
+    config: true,
+    name: true,
+    signal: true,
+    onEvent: true,
+    clock: true,
+    log: true,
+    blobs: true,
+    ledger: true,
+  });
   const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
   const { onEvent, compaction } = options;
   const id = `r_${globalThis.crypto.randomUUID()}`;

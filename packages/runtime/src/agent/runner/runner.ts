@@ -9,7 +9,6 @@ import {
 } from "@keelson/protocol";
 import type { Xray } from "../../context/xray/xray-request.ts";
 import type { SessionXrayOptions } from "./xray-session.ts";
-import { checkOptionNames } from "../../json/option-names.ts";
 import { createSessions, type Sessions } from "../../session/sessions.ts";
 import type { Agent } from "../definition/agent.ts";
 import { atAgentBoundary } from "../../session/log-failure.ts";
@@ -17,6 +16,7 @@ import { createApprovalTokens } from "../features/approvals/approval-token.ts";
 import { checkDecisionShape } from "../features/approvals/check-decision.ts";
 import { writeDecision } from "../features/approvals/write-decision.ts";
 import { forgetEndedSessions, notingSessions } from "./ended-sessions.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
 import { advanceRun, type Advanced } from "./advance-run.ts";
 import { beginOnly } from "./begin-only.ts";
 import { checkBudgets } from "../definition/budget/check-budgets.ts";
@@ -131,6 +131,18 @@ export interface Runner<A extends Agents> extends RunnerBase {
   begin<N extends keyof A & string>(session: string, input: RunInput, options: BeginOptions & { readonly agent: N }): Promise<RunId>;
 }
 
+/** Those of `run` and `begin` are checked with their values. */
+const RUNNER_METHODS: MethodOptions<RunnerBase> = {
+  xray: [1, { request: true, systemFiles: true }],
+  resume: [1, { signal: true }],
+  recover: [0, { concurrency: true }],
+  approve: [2, { key: true }],
+  signal: [2, { key: true }],
+  steer: [2, { interrupt: true, key: true }],
+  advance: [1, { signal: true }],
+  rehearse: [0, { sessions: true, signal: true }, "throws"],
+};
+
 /**
  * Binds agents to services; it fills in nothing that is left out.
  * @throws AgentError of kind `invalid-option` for a model that can't be found, a money limit on a model without a price, or a
@@ -171,7 +183,6 @@ export function createRunnerWith(
     sessions,
 
     async xray(session, options = {}) {
-      checkOptionNames("runner.xray", options, { request: true, systemFiles: true });
       const { xraySession } = await import("./xray-session.ts");
       return atAgentBoundary(session as SessionId, () => xraySession(services, (name) => agents.get(name), session, options));
     },
@@ -230,5 +241,5 @@ export function createRunnerWith(
     },
   };
   keepInternals(runner, inner);
-  return runner as SingleRunner<unknown>;
+  return checkMethodOptions("runner", runner as SingleRunner<unknown>, RUNNER_METHODS);
 }

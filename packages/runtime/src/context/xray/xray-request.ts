@@ -201,5 +201,6 @@ async function filesByCall(
 function ratesFor(price: ModelPrice | null, tokens: number): ModelPrice | null {
   if (price?.longPrompt === undefined) return price;
   const { longPrompt, ...usual } = price;
-  return tokens > longPrompt.aboveInputTokens ? { ...usual, ...longPrompt } : usual;
+  const { aboveInputTokens, ...long } = longPrompt;
+  return tokens > aboveInputTokens ? { ...usual, ...long } : usual;
 }

@@ -2,7 +2,7 @@ import type { OptionNames } from "../../json/option-names.ts";
 import { EnvironmentError } from "@keelson/protocol";
 import { type Clock, systemClock } from "../../platform/clock.ts";
 import { createSharedWork } from "../secrets/shared-work.ts";
-import type { CredentialProvider } from "./credential-provider.ts";
+import { CREDENTIAL_METHODS, type CredentialProvider } from "./credential-provider.ts";
 import {
   authorisationFailed,
   createOAuthClient,
@@ -11,6 +11,7 @@ import {
   OAuthRefusal,
   type OAuthTokens,
 } from "./oauth-client.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
 
 /** Keeps tokens between processes: sealed, as in a `createSealedFolder`. */
 export interface TokenStore {
@@ -90,7 +91,7 @@ export function createOAuthCredentials(options: OAuthOptions, obtain: ObtainToke
   const current = async (signal: AbortSignal | undefined): Promise<OAuthTokens> =>
     holds(held) ? held : shared.run("token", signal, renew);
 
-  return {
+  const credentials: CredentialProvider = {
     async token({ signal } = {}) {
       return (await current(signal)).accessToken;
     },
@@ -108,4 +109,5 @@ export function createOAuthCredentials(options: OAuthOptions, obtain: ObtainToke
       if (held?.accessToken === token) held = { ...held, expiresAt: 0 };
     },
   };
+  return checkMethodOptions("credentials", credentials, CREDENTIAL_METHODS);
 }

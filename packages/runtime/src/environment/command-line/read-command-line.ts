@@ -4,6 +4,7 @@ import { doubtCalculated } from "./arithmetic.ts";
 import { StatementReader } from "./read-statements.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
 import { parseBash } from "./syntax/parse-bash.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** Longer lines aren't parsed. What people and models write by hand is shorter; what is longer carries a file in it. */
 const MAX_PARSED_CHARACTERS = 64 * 1024;
@@ -18,7 +19,9 @@ const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
  *
  * `cwd` is the workspace, in which the line starts: what it reads there asks nobody. Without it, relative paths count as inside.
  */
-export async function readCommandLine(text: string, { cwd }: { readonly cwd?: string | undefined } = {}): Promise<CallEffects> {
+export async function readCommandLine(text: string, options: { readonly cwd?: string | undefined } = {}): Promise<CallEffects> {
+  checkOptionNames("readCommandLine", options, { cwd: true });
+  const { cwd } = options;
   if (text.length > MAX_PARSED_CHARACTERS)
     return {
       unknown: [`The command line has ${text.length} characters; of more than ${MAX_PARSED_CHARACTERS} it isn't told what they do.`],

@@ -1,5 +1,6 @@
 import { AgentError, type KeyRing, type NamedKey } from "@keelson/protocol";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** `current` seals and signs; what `previous` keys sealed or signed is still read. To rotate, put a new key first and drop an old one when nothing needs it. */
 export interface Keys {
@@ -26,6 +27,7 @@ export function newKey(): NamedKey {
 /** @throws AgentError of kind `invalid-option` when a key is too short, badly named or named twice */
 export function checkKeys(keys: Keys, { option, name }: KeyTerms): void {
   const refuse = (message: string): AgentError => new AgentError({ kind: "invalid-option", option, message });
+  checkOptionNames(option, keys, { current: true, previous: true });
   const seen = new Set<string>();
   for (const { id, secret } of [keys.current, ...(keys.previous ?? [])]) {
     if (!KEY_ID.test(id))

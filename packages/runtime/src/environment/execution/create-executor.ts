@@ -3,6 +3,8 @@ import { createJobs } from "./jobs.ts";
 import { runPipeline } from "./pipeline.ts";
 import { processesBelow, type ProcessRoot } from "./process-table.ts";
 import type { Wiring } from "./run-process.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EXECUTOR_METHODS } from "../../json/interface-methods.ts";
 
 /** An executor that can do all there is. */
 export type CommandExecutor = Executor & Required<Pick<Executor, "pipeline" | "jobs" | "processes">>;
@@ -36,10 +38,11 @@ export function createExecutor(
       if (root !== undefined) roots.delete(root);
     }
   };
-  return {
+  const executor: CommandExecutor = {
     execute: (request) => runTracked(request),
     pipeline: (stages, request) => runPipeline(runTracked, stages, request),
     jobs: createJobs(runTracked),
     processes: () => processesBelow([...roots]),
   };
+  return checkMethodOptions("exec", executor, EXECUTOR_METHODS);
 }

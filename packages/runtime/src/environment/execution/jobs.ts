@@ -12,6 +12,8 @@ import {
 } from "@keelson/protocol";
 import { JobOutputStore } from "./job-output.ts";
 import { wholeEnd, wholeStart } from "./utf8-borders.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { JOBS_METHODS } from "../../json/interface-methods.ts";
 
 const MAX_RUNNING = 32;
 // Those that ended first are forgotten first.
@@ -44,7 +46,7 @@ export function createJobs(execute: (request: ExecuteRequest) => Promise<Execute
     for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) jobs.delete(id);
   };
 
-  return {
+  const handle: Jobs = {
     async start(request) {
       const running = [...jobs.values()].filter(({ isOver }) => !isOver);
       if (running.length >= MAX_RUNNING)
@@ -73,6 +75,7 @@ export function createJobs(execute: (request: ExecuteRequest) => Promise<Execute
     },
     list: async () => [...jobs.values()].map((job) => job.info()),
   };
+  return checkMethodOptions("exec.jobs", handle, JOBS_METHODS);
 }
 
 class Job {

@@ -4,6 +4,8 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import { forwardFiles } from "../files/forward-files.ts";
 import { unsupported } from "../files/vfs-failures.ts";
 import type { CommandExecutor } from "./create-executor.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EXECUTOR_METHODS, JOBS_METHODS, VFS_METHODS } from "../../json/interface-methods.ts";
 
 /**
  * Files and the programs that work on them as one. Commands start in the working directory of the files (`cd`), unless they say otherwise.
@@ -31,7 +33,7 @@ export function createSandboxVfs(options: SandboxVfsOptions): SandboxVfs {
     return { ...request, cwd: request.cwd === undefined ? cwd : `${cwd}/${request.cwd}` };
   };
   const jobs = (): NonNullable<Executor["jobs"]> => executor?.jobs ?? lacking("runs nothing in the background");
-  return {
+  const sandbox: SandboxVfs = {
     id,
     get root() {
       return files.root ?? "/";
@@ -57,6 +59,8 @@ export function createSandboxVfs(options: SandboxVfsOptions): SandboxVfs {
       list: async () => jobs().list(),
     },
   };
+  checkMethodOptions("exec.jobs", sandbox.jobs, JOBS_METHODS);
+  return checkMethodOptions("sandbox", sandbox, { ...VFS_METHODS, ...EXECUTOR_METHODS });
 
   function lacking(what: string): never {
     throw unsupported("exec", `The sandbox ${id} ${what}. Give createSandboxVfs an executor that does.`);

@@ -13,6 +13,8 @@ import { realPathIn } from "./real-path-in.ts";
 import { intoItself, notDirectory, notFound, unsupported } from "./vfs-failures.ts";
 import { comparePaths, isWithin, joinPath, namesOf, pathBelow, resolveVirtualPath } from "./virtual-path.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { VFS_METHODS } from "../../json/interface-methods.ts";
 
 export interface Mount {
   /** Where it appears: an absolute path, as in `/store`. Its own root is what stands there. */
@@ -127,7 +129,7 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
     if (any("read", "rm")) capabilities.add("mv");
   }
 
-  return {
+  const files: CompositeVfs = {
     capabilities,
     root: "/",
     async realPath(path) {
@@ -242,6 +244,7 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
     cp: (from, to, callOptions) => transfer("cp", from, to, callOptions),
     mv: (from, to, callOptions) => transfer("mv", from, to, callOptions),
   };
+  return checkMethodOptions("files", files, VFS_METHODS);
 
   function firstBelow(path: string): Place {
     const mount = mountsBelow(path).find(({ backend }) => backend.capabilities.has("grep"));

@@ -24,6 +24,8 @@ import { isWithin, joinPath } from "./virtual-path.ts";
 import { walkDisk } from "./walk-disk.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withTimeoutErrors } from "./with-timeout-errors.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { VFS_METHODS } from "../../json/interface-methods.ts";
 
 export interface DiskVfsOptions {
   /** The folder that relative paths start at and that no path may leave. It must exist. */
@@ -118,7 +120,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
     },
   };
 
-  return withTimeoutErrors({
+  const files: DiskVfs = withTimeoutErrors({
     root: paths.root,
     capabilities,
     resolve: (path) => paths.resolveSync(path, workingDirectory),
@@ -246,6 +248,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
       });
     },
   });
+  return checkMethodOptions("files", files, VFS_METHODS);
 
   async function* walkShown(start: string, plan: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
     const at = (relativePath: string): string => joinPath(start, relativePath);

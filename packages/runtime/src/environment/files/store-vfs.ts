@@ -5,6 +5,8 @@ import { isDirectory, needsRecursive, notDirectory, notFound, rootStays, unexpec
 import { namesOf, resolveVirtualPath } from "./virtual-path.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withTimeoutErrors } from "./with-timeout-errors.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { VFS_METHODS } from "../../json/interface-methods.ts";
 
 export interface StoreVfsOptions {
   readonly store: StateStore;
@@ -52,7 +54,7 @@ export function createStoreVfs(options: StoreVfsOptions): Vfs {
     throw unsupported(operation, `A state store only reads, writes and removes files; ${operation} is not possible in ${root}.`);
   };
 
-  return withTimeoutErrors({
+  const files: Vfs = withTimeoutErrors({
     capabilities: new Set(["read", "write", "rm"]),
     root,
 
@@ -118,6 +120,7 @@ export function createStoreVfs(options: StoreVfsOptions): Vfs {
     cp: () => refuse("cp"),
     mv: () => refuse("mv"),
   });
+  return checkMethodOptions("files", files, VFS_METHODS);
 }
 
 // A NUL is a character of JSON, but databases refuse it in text.

@@ -3,6 +3,8 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import { copyBetween, type CopyEnd } from "./copy-between.ts";
 import { forwardFiles } from "./forward-files.ts";
 import { unsupported } from "./vfs-failures.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { VFS_METHODS } from "../../json/interface-methods.ts";
 
 export interface TransferVfsOptions {
   /** Where uploads go and downloads come from. All other calls are theirs. */
@@ -29,7 +31,7 @@ export function createTransferVfs(options: TransferVfsOptions): Vfs {
     return { path: (await to.files.stat(to.path)).path, bytesTransferred };
   }
 
-  return {
+  const transferring: Vfs = {
     get root() {
       return files.root ?? "/";
     },
@@ -43,4 +45,5 @@ export function createTransferVfs(options: TransferVfsOptions): Vfs {
     download: (from, to, given) => transfer("download", { files, path: from }, { files: machine, path: to }, given),
     ...forwardFiles(files),
   };
+  return checkMethodOptions("files", transferring, VFS_METHODS);
 }

@@ -17,6 +17,8 @@ import {
 } from "./vfs-failures.ts";
 import { isWithin, joinPath, resolveVirtualPath } from "./virtual-path.ts";
 import { withTimeoutErrors } from "./with-timeout-errors.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { VFS_METHODS } from "../../json/interface-methods.ts";
 
 const READING: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd"];
 const WRITING: readonly VfsCapability[] = ["write", "edit", "rm", "cp", "mv"];
@@ -36,7 +38,7 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
     read: async (path) => tree.requireFile(path).content,
   };
 
-  return withTimeoutErrors({
+  const files: Vfs = withTimeoutErrors({
     capabilities: new Set(readOnly ? READING : [...READING, ...WRITING]),
     root: "/",
 
@@ -150,6 +152,7 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
       return { path: target, bytesTransferred: node.type === "file" ? node.content.byteLength : 0 };
     },
   });
+  return checkMethodOptions("files", files, VFS_METHODS);
 }
 
 function namesIn(children: ReadonlyMap<string, TreeNode>): string[] {

@@ -1,6 +1,7 @@
 import { EnvironmentError, type Environment, type EnvironmentSpec, type Operator, type ToolEnvironment } from "@keelson/protocol";
 import { atEnvironmentBoundary } from "./at-environment-boundary.ts";
 import { checkProvided } from "./check-provided.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 const NAME = "The local environment";
 
@@ -8,7 +9,9 @@ const NAME = "The local environment";
  * Runs an operator in this process, and gives the tools of runs these files and programs, without boundaries. A spec that asks for any, for
  * limits or for credentials is refused with EnvironmentError `provision-failed`.
  */
-export function createLocalEnvironment(operator: Operator | undefined, { files, exec }: ToolEnvironment = {}): Environment {
+export function createLocalEnvironment(operator: Operator | undefined, given: ToolEnvironment = {}): Environment {
+  checkOptionNames("createLocalEnvironment", given, { files: true, exec: true });
+  const { files, exec } = given;
   return {
     async run(input, spec, context) {
       checkNothing(spec);

@@ -16,6 +16,17 @@ import type { OverlayLayer } from "./overlay-layer.ts";
 import { planCommit } from "./plan-commit.ts";
 import { createRecordingVfs, type CurrentLayer } from "./recording-vfs.ts";
 import { createWorkGate } from "./work-gate.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+
+const OVERLAY_METHODS: MethodOptions<Overlay> = {
+  executor: [
+    1,
+    { env: true, bubblewrap: true, shell: true, maxOutputBytes: true, resolve: true, dial: true, onDecision: true, secrets: true },
+    "throws",
+  ],
+  diff: [0, { text: true }],
+  commit: [0, { resolve: true }],
+};
 
 const NO_SHELL =
   'its changes are kept beside the base, where only `files` looks for them. Open one with `shell: "overlayfs"`, or with `shell: "copy"` for a workspace that is a copy';
@@ -144,7 +155,7 @@ export async function openOverlay({ id, base, store, folder, maxReadBytes, unmou
     });
   }
 
-  return {
+  const overlay: Overlay = {
     id,
     base,
     files: createRecordingVfs(
@@ -186,6 +197,7 @@ export async function openOverlay({ id, base, store, folder, maxReadBytes, unmou
     close,
     [Symbol.asyncDispose]: close,
   };
+  return checkMethodOptions("overlay", overlay, OVERLAY_METHODS);
 }
 
 async function createLayer(kind: LayerKind, base: string, folder: string, maxReadBytes: number): Promise<OverlayLayer> {

@@ -4,6 +4,8 @@ import { pathBelow } from "../files/virtual-path.ts";
 import type { BaseStates } from "./base-states.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 import type { WorkGate } from "./work-gate.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { VFS_METHODS } from "../../json/interface-methods.ts";
 
 /** The layer as it is now, which a commit or rollback replaces by another. */
 export interface CurrentLayer {
@@ -27,7 +29,7 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate, 
     if (real !== undefined) await states.look(pathBelow(layer.root, real), how, layer.unsureSinceMs);
   };
   const files = (): Vfs => current().layer.files;
-  return {
+  const recording: Vfs = {
     get root() {
       return current().layer.root;
     },
@@ -95,4 +97,5 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate, 
       });
     },
   };
+  return checkMethodOptions("files", recording, VFS_METHODS);
 }

@@ -4,6 +4,16 @@ import { judgeBoundFiles, judgeFiles } from "./judge-files.ts";
 import { judgeHosts } from "./judge-hosts.ts";
 import type { PolicyPlaces } from "./policy-places.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
+import { checkOptionNames, type OptionNames } from "../../json/option-names.ts";
+
+const SANDBOX_POLICY: OptionNames<SandboxPolicy> = {
+  version: true,
+  filesystem: true,
+  network: true,
+  environment: true,
+  resources: true,
+  commands: true,
+};
 
 /**
  * What a sandbox of this policy would refuse of the effects of a call, a sentence each. Judged by what the call says, as text: no file is looked
@@ -11,6 +21,7 @@ import type { SandboxPolicy } from "./sandbox-policy.ts";
  * programs are allowed.
  */
 export function judgeEffects(policy: SandboxPolicy, effects: CallEffects, places: PolicyPlaces): readonly string[] {
+  checkOptionNames("A sandbox policy", policy, SANDBOX_POLICY);
   const { filesystem = {}, network = { enabled: false }, commands = {} } = policy;
   return [
     ...judgeCommands(commands, effects),

@@ -1,9 +1,17 @@
 import { EnvironmentError, type EnvironmentSpec, type FilesystemConfig, type NetworkPolicy, type SandboxConfig } from "@keelson/protocol";
 import type { FilesystemPolicy, NetworkPolicyConfig, ResourcePolicy, SandboxPolicy } from "./sandbox-policy.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** The policy that the short form of an agent stands for. Where it says nothing of the network, there is none. */
 export function policyFromSandboxConfig(config: SandboxConfig): SandboxPolicy {
+  checkOptionNames("A sandbox configuration", config, {
+    enabled: true,
+    network: true,
+    filesystem: true,
+    allowedCommands: true,
+    deniedCommands: true,
+  });
   if (!config.enabled)
     throw new EnvironmentError({
       kind: "provision-failed",
@@ -28,7 +36,9 @@ function fileRulesOf({ allowedRoots, deniedPaths }: FilesystemConfig): Filesyste
  * The policy that the limits and network rules of a spec stand for, over a policy that says the rest.
  * @throws EnvironmentError of kind `provision-failed` for what no sandbox here provides
  */
-export function policyFromEnvironmentSpec({ resources, network }: EnvironmentSpec, base: SandboxPolicy = {}): SandboxPolicy {
+export function policyFromEnvironmentSpec(spec: EnvironmentSpec, base: SandboxPolicy = {}): SandboxPolicy {
+  checkOptionNames("An environment spec", spec, { isolation: true, credentials: true, resources: true, network: true, sandboxes: true });
+  const { resources, network } = spec;
   const limits: { -readonly [Name in keyof ResourcePolicy]: ResourcePolicy[Name] } = { ...base.resources };
   for (const missing of ["disk", "gpu"] as const)
     if (resources?.[missing] !== undefined)

@@ -2,6 +2,9 @@ import { EnvironmentError, type SecretResolver } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
 import { isPlainHttpElsewhere } from "./plain-http.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+
+const PLACEHOLDER_METHODS: MethodOptions<PlaceholderSecrets> = { swap: [1, { signal: true }] };
 
 /** A secret that may be sent to some hosts and is known to nobody before that. */
 export interface EdgeSecret {
@@ -57,7 +60,7 @@ export function createPlaceholderSecrets(options: {
     return result;
   };
 
-  return {
+  const placeholders: PlaceholderSecrets = {
     env: Object.fromEntries([...known].map(([placeholder, { variable }]) => [variable, placeholder])),
     async swap({ url, headers }, { signal } = {}) {
       const result: { [name: string]: string[] } = {};
@@ -75,6 +78,7 @@ export function createPlaceholderSecrets(options: {
       return result;
     },
   };
+  return checkMethodOptions("placeholders", placeholders, PLACEHOLDER_METHODS);
 }
 
 function requireAllowed({ reference, hosts, allowPlainHttp = false }: EdgeSecret, url: URL): void {

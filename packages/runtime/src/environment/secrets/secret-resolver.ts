@@ -6,6 +6,8 @@ import { createFileSecrets } from "./file-secrets.ts";
 import { secretFailed } from "./secret-failure.ts";
 import type { FoundSecret, SecretSource } from "./secret-source.ts";
 import { createSharedWork } from "./shared-work.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { SECRET_RESOLVER_METHODS } from "../../json/interface-methods.ts";
 
 export interface SecretResolverOptions {
   /** Asked in this order, each for the references of its scheme. Default: the environment and files. */
@@ -80,7 +82,7 @@ export function createSecretResolver(options: SecretResolverOptions = {}): Sourc
     );
   };
 
-  return {
+  const resolver: SourcedSecretResolver = {
     async resolve(reference, { signal } = {}) {
       const known = kept.get(reference);
       const value =
@@ -101,6 +103,7 @@ export function createSecretResolver(options: SecretResolverOptions = {}): Sourc
       for (const source of sources) await source.close?.();
     },
   };
+  return checkMethodOptions("secrets", resolver, SECRET_RESOLVER_METHODS);
 }
 
 /** What has no known scheme may be a value that was put where a reference belongs: it is never repeated. */

@@ -14,6 +14,8 @@ import { createJobs } from "../execution/jobs.ts";
 import { createKeptOutput, type KeptOutput } from "../execution/kept-output.ts";
 import { injectCredentials } from "../operators/inject-credentials.ts";
 import { createValueHider } from "./value-hider.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EXECUTOR_METHODS } from "../../json/interface-methods.ts";
 
 export interface WithSecretsOptions {
   readonly secrets: SecretResolver;
@@ -80,7 +82,7 @@ export function withSecrets(executor: Executor, options: WithSecretsOptions): Ex
       ? executor.execute(request)
       : withValues(request, (changed) => executor.execute({ ...request, ...changed }));
 
-  return {
+  const wrapped: Executor = {
     ...(executor.confine !== undefined && { confine: executor.confine.bind(executor) }),
     ...(credentials.length > 0 && { credentials: credentials.map(({ name }) => name) }),
     execute,
@@ -96,6 +98,7 @@ export function withSecrets(executor: Executor, options: WithSecretsOptions): Ex
       },
     }),
   };
+  return checkMethodOptions("exec", wrapped, EXECUTOR_METHODS);
 }
 
 interface HiddenOutput {

@@ -29,6 +29,14 @@ import type { McpCallOptions, McpNotice, McpRequestOptions, McpToolResult, McpTr
 import { type InProcessServer, openTransport } from "./open-transport.ts";
 import { type RegisteredServer, registeredServer } from "./registered-server.ts";
 import { createSdkTransport } from "./sdk-transport.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+
+const MANAGER_METHODS: MethodOptions<McpLifecycleManager> = {
+  register: [2, { reconnectDelayMs: true }, "throws"],
+  login: [1, { signal: true }],
+  callTool: [3, { signal: true, meta: true, owner: true, onProgress: true, ask: true, infer: true }],
+  toolSource: [0, { name: true, resources: true, startupWaitMs: true, pins: true }, "throws"],
+};
 
 export interface McpManagerOptions {
   readonly servers?: { readonly [name: string]: McpServerConfig } | undefined;
@@ -186,7 +194,6 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
 
   const manager: McpLifecycleManager = {
     register(name, config, given = {}) {
-      checkOptionNames("register", given, { reconnectDelayMs: true });
       if (typeof name !== "string" || name === "" || registered.has(name))
         throw new AgentError({
           kind: "invalid-option",
@@ -251,5 +258,5 @@ export function createMcpManager(options: McpManagerOptions = {}): McpLifecycleM
     },
   };
   for (const [name, config] of Object.entries(servers)) manager.register(name, config);
-  return manager;
+  return checkMethodOptions("mcp", manager, MANAGER_METHODS);
 }

@@ -23,6 +23,20 @@ import { resourceRequests } from "./resource-requests.ts";
 import type { Connected, SendRequest } from "./send-request.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { toMcpError } from "./to-mcp-error.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+
+const TRANSPORT_METHODS: MethodOptions<McpTransport> = {
+  listTools: [0, { signal: true }],
+  callTool: [2, { signal: true, meta: true, owner: true, onProgress: true, ask: true, infer: true }],
+  ping: [0, { signal: true }],
+  listResources: [0, { signal: true }],
+  listResourceTemplates: [0, { signal: true }],
+  readResource: [1, { signal: true }],
+  subscribe: [1, { signal: true }],
+  listPrompts: [0, { signal: true }],
+  getPrompt: [2, { signal: true }],
+  complete: [2, { signal: true }],
+};
 
 export interface SdkTransportOptions {
   readonly name: string;
@@ -203,7 +217,7 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
     return read.tools;
   };
 
-  return {
+  const transport: McpTransport = {
     connect: async () => void (await connect("connecting")),
     async reconnect() {
       await disconnect();
@@ -239,6 +253,7 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
       return () => void listeners.delete(listener);
     }),
   };
+  return checkMethodOptions("transport", transport, TRANSPORT_METHODS);
 }
 
 /** A program says how it ended. */

@@ -4,6 +4,9 @@ import { ClientAnswers, type WireQuestion } from "./client-answers.ts";
 import { answerOf, formOf } from "./elicitation.ts";
 import type { ClientOffer, McpRequest, ClientRoot } from "./mcp-request.ts";
 import { inferenceAnswer, samplingRequest } from "./sampling.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+
+const REQUEST_METHODS: MethodOptions<McpRequest> = { ask: [1, { key: true }], infer: [1, { key: true }], roots: [0, { key: true }] };
 
 /** What a request comes with that says nothing of what is asked for. */
 export interface RequestOrigin {
@@ -137,6 +140,7 @@ export function openRequest(first: RequestOrigin, signal: AbortSignal, given: { 
     }
   }
 
+  checkMethodOptions("request", request, REQUEST_METHODS);
   return {
     request,
     lacking,

@@ -13,6 +13,26 @@ import { cancelRecord, scheduleRecord, type ScheduleState } from "./schedule-sta
 import { scheduleIdOf, scheduleTerms } from "./schedule-terms.ts";
 import type { FiredInstant, Scheduler, ScheduleProblem, ScheduleTick, ScheduleView } from "./scheduler.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+
+const SCHEDULER_METHODS: MethodOptions<Scheduler> = {
+  schedule: [
+    0,
+    {
+      session: true,
+      agent: true,
+      action: true,
+      key: true,
+      missed: true,
+      authority: true,
+      delay: true,
+      at: true,
+      cron: true,
+      timeZone: true,
+    },
+  ],
+  list: [0, { session: true }],
+};
 
 export interface SchedulerOptions {
   /** Its agents work at the instants, in its log's sessions. */
@@ -145,7 +165,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       await letGo();
     },
   };
-  return scheduler;
+  return checkMethodOptions("scheduler", scheduler, SCHEDULER_METHODS);
 
   function isKnown(id: string): boolean {
     return book.table.live.has(id) || book.table.over.has(id);

@@ -4,6 +4,8 @@ import { aiSdkFailure } from "../ai-sdk/ai-sdk-failure.ts";
 import { countOf, fieldsOf } from "../wire-decoder.ts";
 import { embedInBatches } from "./embed-batches.ts";
 import { batchLimits } from "./embedder-options.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EMBEDDER_METHODS } from "../../json/interface-methods.ts";
 
 /** An embedding model as the AI SDK's providers make them (`EmbeddingModelV2` to `V4` of `@ai-sdk/provider`), by the part that is used here. */
 export interface AiSdkEmbeddingModel {
@@ -43,7 +45,7 @@ export function createAiSdkEmbedder(model: AiSdkEmbeddingModel, options: AiSdkEm
   const { headers, providerOptions } = options;
   const name = options.name ?? model.provider;
   const context = { provider: name, model: model.modelId };
-  return {
+  const embedder: Embedder = {
     name,
     model: model.modelId,
     async embed(texts, embedOptions = {}) {
@@ -73,6 +75,7 @@ export function createAiSdkEmbedder(model: AiSdkEmbeddingModel, options: AiSdkEm
       });
     },
   };
+  return checkMethodOptions("embedder", embedder, EMBEDDER_METHODS);
 }
 
 /** @throws ModelError of kind `invalid-request` for what no provider of the AI SDK makes as an embedding model */

@@ -3,6 +3,8 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import { randomId } from "../../json/random-id.ts";
 import type { PriceTable } from "../model-price.ts";
 import { costOf, priceOf, worstCase } from "../prices.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EMBEDDER_METHODS } from "../../json/interface-methods.ts";
 
 export interface EmbeddingBudgetOptions {
   readonly ledger: BudgetLedger;
@@ -47,7 +49,7 @@ export function budgetEmbeddings(embedder: Embedder, options: EmbeddingBudgetOpt
     }
   }
 
-  return {
+  const wrapped: Embedder = {
     name,
     model,
     async embed(texts, embedOptions = {}) {
@@ -73,6 +75,7 @@ export function budgetEmbeddings(embedder: Embedder, options: EmbeddingBudgetOpt
       }
     },
   };
+  return checkMethodOptions("embedder", wrapped, EMBEDDER_METHODS);
 
   function spentBy(inputTokens: number): BudgetAmount {
     const usage: Usage = { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0, reasoningTokens: 0 };

@@ -1,6 +1,8 @@
 import type { Embedder, EmbedOptions, Scope, StateStore } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { digestOf } from "../../json/digest.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EMBEDDER_METHODS } from "../../json/interface-methods.ts";
 
 export interface EmbeddingCacheOptions {
   /** Where vectors are kept, each under a digest of its text and of how it was asked for. */
@@ -20,7 +22,7 @@ const SCOPE: Scope = { type: "custom", namespace: "keelson", id: "embeddings" };
 export function cacheEmbeddings(embedder: Embedder, options: EmbeddingCacheOptions): Embedder {
   checkOptionNames("cacheEmbeddings", options, { store: true, scope: true, ttlMs: true });
   const { store, scope = SCOPE, ttlMs } = options;
-  return {
+  const wrapped: Embedder = {
     name: embedder.name,
     model: embedder.model,
     async embed(texts, embedOptions = {}) {
@@ -44,6 +46,7 @@ export function cacheEmbeddings(embedder: Embedder, options: EmbeddingCacheOptio
       return { ...asked, vectors: keys.map((key) => vectors.get(key) ?? []) };
     },
   };
+  return checkMethodOptions("embedder", wrapped, EMBEDDER_METHODS);
 }
 
 function keyOf({ name, model }: Embedder, text: string, { dimensions, purpose }: EmbedOptions): string {

@@ -6,6 +6,8 @@ import { embedInBatches } from "./embed-batches.ts";
 import { batchLimits, EMBEDDER_OPTIONS, type EmbedderOptions } from "./embedder-options.ts";
 import { listOf, readEmbeddings, vectorOf } from "./read-embeddings.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EMBEDDER_METHODS } from "../../json/interface-methods.ts";
 
 export const DEFAULT_GEMINI_EMBEDDING_MODEL = "gemini-embedding-001";
 const LIMITS = { maxTexts: 100, maxTokens: 100_000 };
@@ -20,7 +22,7 @@ export function createGeminiEmbedder(options: EmbedderOptions = {}): Embedder {
   const limits = batchLimits(options, LIMITS);
   const context = { provider: name, model };
   const path = `${version}/models/${encodeURIComponent(model)}:batchEmbedContents`;
-  return {
+  const embedder: Embedder = {
     name,
     model,
     embed: (texts, embedOptions = {}) =>
@@ -45,6 +47,7 @@ export function createGeminiEmbedder(options: EmbedderOptions = {}): Embedder {
         }),
       ),
   };
+  return checkMethodOptions("embedder", embedder, EMBEDDER_METHODS);
 }
 
 function normalised(vector: readonly number[]): readonly number[] {

@@ -5,6 +5,8 @@ import { embedInBatches } from "./embed-batches.ts";
 import { batchLimits, EMBEDDER_OPTIONS, type EmbedderOptions } from "./embedder-options.ts";
 import { readEmbeddings, vectorOf } from "./read-embeddings.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EMBEDDER_METHODS } from "../../json/interface-methods.ts";
 
 export const DEFAULT_OLLAMA_EMBEDDING_MODEL = "embeddinggemma";
 const LIMITS = { maxTexts: 256, maxTokens: 500_000 };
@@ -23,7 +25,7 @@ export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embed
   // One model, one graphics card: more requests at a time only wait.
   const limits = batchLimits({ ...options, concurrency: options.concurrency ?? 1 }, LIMITS);
   const context = { provider: name, model };
-  return {
+  const embedder: Embedder = {
     name,
     model,
     embed: (texts, embedOptions = {}) =>
@@ -45,4 +47,5 @@ export function createOllamaEmbedder(options: OllamaEmbedderOptions = {}): Embed
         }),
       ),
   };
+  return checkMethodOptions("embedder", embedder, EMBEDDER_METHODS);
 }

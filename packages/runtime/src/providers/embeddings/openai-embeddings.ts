@@ -4,6 +4,8 @@ import { reportedCount } from "../token-count/reported-count.ts";
 import { fieldsOf, stringOf } from "../wire-decoder.ts";
 import { type BatchLimits, embedInBatches } from "./embed-batches.ts";
 import { listOf, readEmbeddings, vectorOf } from "./read-embeddings.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EMBEDDER_METHODS } from "../../json/interface-methods.ts";
 
 export interface OpenAiEmbeddings {
   readonly name: string;
@@ -15,7 +17,7 @@ export interface OpenAiEmbeddings {
 /** The `/embeddings` of OpenAI, which many servers have alike. */
 export function openAiEmbeddings({ name, model, client, limits }: OpenAiEmbeddings): Embedder {
   const context = { provider: name, model };
-  return {
+  const embedder: Embedder = {
     name,
     model,
     embed: async (texts, embedOptions = {}) =>
@@ -40,4 +42,5 @@ export function openAiEmbeddings({ name, model, client, limits }: OpenAiEmbeddin
         }),
       ),
   };
+  return checkMethodOptions("embedder", embedder, EMBEDDER_METHODS);
 }

@@ -3,6 +3,8 @@ import { createSealer, isSealed } from "../../environment/crypto/sealer.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { assertBlob, digestOf, MAX_BLOB_BYTES, sliceBlob } from "../../state/kit/blob-content.ts";
 import { unopened } from "./unopened.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { BLOB_STORE_METHODS } from "../../json/interface-methods.ts";
 
 export interface EncryptBlobStoreOptions {
   readonly keys: KeyRing;
@@ -21,7 +23,7 @@ export function encryptBlobStore(blobs: BlobStore, options: EncryptBlobStoreOpti
   checkOptionNames("encryptBlobStore", options, { keys: true, mayBePlain: true });
   const { keys, mayBePlain = false } = options;
   const sealer = createSealer(keys);
-  return {
+  const encrypted: BlobStore = {
     async put(bytes) {
       assertBlob(bytes, MAX_BLOB_BYTES);
       // The caller may change its bytes while the keys are fetched.
@@ -48,4 +50,5 @@ export function encryptBlobStore(blobs: BlobStore, options: EncryptBlobStoreOpti
     ...(blobs.delete && { delete: blobs.delete.bind(blobs) }),
     [Symbol.asyncDispose]: () => blobs[Symbol.asyncDispose](),
   };
+  return checkMethodOptions("blobs", encrypted, BLOB_STORE_METHODS);
 }

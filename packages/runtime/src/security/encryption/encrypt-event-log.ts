@@ -7,6 +7,8 @@ import { mapRecords } from "../../state/kit/map-records.ts";
 import { isSameValue } from "../../state/kit/same-value.ts";
 import { encryptBlobStore } from "./encrypt-blob-store.ts";
 import { unopened } from "./unopened.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
 
 export interface EncryptEventLogOptions {
   readonly keys: KeyRing;
@@ -36,7 +38,7 @@ export function encryptEventLog(log: EventLog, options: EncryptEventLogOptions):
     return turn;
   }
 
-  return aroundEventLog(
+  const encrypted = aroundEventLog(
     log,
     {
       // What records are found by would stand in an index as it is: none is passed on, and this log has no index.
@@ -75,6 +77,7 @@ export function encryptEventLog(log: EventLog, options: EncryptEventLogOptions):
     },
     (blobs) => encryptBlobStore(blobs, options),
   );
+  return checkMethodOptions("log", encrypted, EVENT_LOG_METHODS);
 }
 
 async function sealRecord(sealer: Sealer, log: LogId, { key, type }: NewRecord, data: string): Promise<NewRecord> {

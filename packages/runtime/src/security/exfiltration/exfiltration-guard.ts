@@ -45,6 +45,7 @@ export function createExfiltrationGuard(options: ExfiltrationGuardOptions): Exfi
   const { redactor, tools, judge = byType } = options;
 
   const verdictOn = async (toolName: string, input: unknown, where: { readonly cwd?: string } = {}): Promise<ExfiltrationVerdict> => {
+    checkOptionNames("guard.judge", where, { cwd: true });
     const tool = tools.find(({ name, aliases }) => name === toolName || aliases.includes(toolName));
     const effects = await effectsOf(tool, input, where);
     const leaves = leavesMachine(effects);

@@ -14,6 +14,8 @@ import { takenKey } from "../../state/kit/log-conflict.ts";
 import { mapRecords } from "../../state/kit/map-records.ts";
 import { isSameValue } from "../../state/kit/same-value.ts";
 import { chained, describeProblem, isChained, linkOf, problemWith, START, withoutLink, type Link } from "./record-chain.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
 
 /** Of so many logs that somebody writes to under a lease it is remembered where their chains have come to. */
 const REMEMBERED = 1000;
@@ -142,7 +144,11 @@ export function chainEventLog(log: EventLog): EventLog {
       await log.delete(id);
     },
   };
-  return aroundEventLog(log, own, undefined, (state) => state);
+  return checkMethodOptions(
+    "log",
+    aroundEventLog(log, own, undefined, (state) => state),
+    EVENT_LOG_METHODS,
+  );
 }
 
 /** What comes of an append is its caller's to know. */

@@ -1,5 +1,4 @@
 import { AgentError, sessionLog, type Message, type SessionId, type ToolCallPart } from "@keelson/protocol";
-import { checkOptionNames } from "../../json/option-names.ts";
 import { borderAfter } from "../border-after.ts";
 import { foldSession, foldWhole } from "../fold-session.ts";
 import { atAgentBoundary } from "../log-failure.ts";
@@ -29,7 +28,6 @@ export async function forkSession(
   options: ForkOptions = {},
   create: (session: SessionId, data: RecordData["session-create"]) => Promise<void>,
 ): Promise<SessionId> {
-  checkOptionNames("sessions.fork", options, { id: true, name: true, turn: true, seq: true });
   const { id, name, turn, seq } = options;
   if (turn !== undefined && seq !== undefined) throw invalidSeq("fork takes a turn or a seq, not both.");
   const history = await atAgentBoundary(parent, () =>

@@ -1,5 +1,4 @@
 import { AgentError, type LogInfo, type RunStatus, type SessionMetadata } from "@keelson/protocol";
-import { checkOptionNames } from "../../json/option-names.ts";
 import { atAgentBoundary } from "../log-failure.ts";
 import { CHILD_MARK } from "../session-id.ts";
 import { sessionLogs } from "../session-logs.ts";
@@ -53,7 +52,6 @@ function fits({ agentName, tags, state }: SessionMetadata, wanted: ListOptions):
 }
 
 function checkListOptions(options: ListOptions): void {
-  checkOptionNames("sessions.list", options, { agent: true, tag: true, state: true, since: true, until: true, children: true });
   const { state, since, until } = options;
   if (state !== undefined && !STATES.includes(state))
     throw invalid("state", `state must be one of ${STATES.join(", ")}, not ${JSON.stringify(state)}.`);

@@ -1,5 +1,4 @@
 import { AgentError, LogError, sessionLog, type Lease, type SessionId } from "@keelson/protocol";
-import { checkOptionNames } from "../../json/option-names.ts";
 import { keepLease } from "../keep-lease.ts";
 import { atAgentBoundary } from "../log-failure.ts";
 import type { SessionsOptions } from "../sessions-options.ts";
@@ -208,7 +207,6 @@ async function deleteBatch(
 }
 
 function checkPolicy(policy: RetentionPolicy): void {
-  checkOptionNames("sessions.retain", policy, { maxAgeMs: true, maxBytes: true, sealAfterMs: true, archive: true, dryRun: true });
   const refuse = (option: string, message: string): AgentError => new AgentError({ kind: "invalid-option", option, message });
   const { maxAgeMs, maxBytes, sealAfterMs } = policy;
   if (maxAgeMs === undefined && maxBytes === undefined && sealAfterMs === undefined)

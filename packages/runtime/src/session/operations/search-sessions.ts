@@ -1,5 +1,4 @@
 import { AgentError, sessionLog, sessionOf, type LogId, type LogIndex, type SessionId } from "@keelson/protocol";
-import { checkOptionNames } from "../../json/option-names.ts";
 import { wordsOf } from "../../state/kit/searchable-text.ts";
 import { atAgentBoundary, isOfOneSession } from "../log-failure.ts";
 import { restoreLargeRecord } from "../large-records.ts";
@@ -43,7 +42,6 @@ export async function searchSessions(services: SessionsOptions, query: string, o
 }
 
 function searchOf(services: SessionsOptions, query: string, options: SessionSearchOptions): Search {
-  checkOptionNames("sessions.search", options, { limit: true, session: true, children: true, maxRecords: true, signal: true });
   const { limit = 20, session, maxRecords = 20_000, children = session !== undefined, signal } = options;
   signal?.throwIfAborted();
   if (typeof query !== "string") throw invalid("query", `What is searched for must be text, not ${typeof query}.`);

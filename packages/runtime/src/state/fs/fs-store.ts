@@ -13,6 +13,8 @@ import { ENTRY_FORMATS, type EntryFormat } from "./entry-format.ts";
 import { toStateError } from "./fs-failure.ts";
 import { isDigestPath, keyFile, keyOfPath, scopeFolder } from "./key-path.ts";
 import { mayBeLeftBehind, removeDraftsOf, removeLeftBehind, removeWithFolders } from "./left-behind.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
 
 export interface FsStoreOptions {
   /** The folder; it is created when missing. */
@@ -92,7 +94,7 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
     }
   }
 
-  return {
+  const store: StateStore = {
     async read(scope, key) {
       assertKey(key);
       const path = keyFile(folderOf(scope), key, extension);
@@ -147,6 +149,7 @@ export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStor
       await Promise.allSettled(queues.values());
     },
   };
+  return checkMethodOptions("store", store, STATE_STORE_METHODS);
 }
 
 async function lock(folder: string, busyTimeoutMs: number, foundLeft: () => void): Promise<AsyncDisposable> {

@@ -8,6 +8,7 @@ import {
   toPicoUsd,
   type Usd,
 } from "@keelson/protocol";
+import { checkOptionNames, type OptionNames } from "../../json/option-names.ts";
 
 /**
  * Amounts of each unit, in the order of {@link UNITS}, as whole numbers; money is in pico-dollars. What was not named is
@@ -15,11 +16,25 @@ import {
  */
 export type Amounts = readonly (bigint | undefined)[];
 
+const AMOUNT: OptionNames<BudgetAmount> = { cost: true, tokens: true, turns: true, toolCalls: true, modelCalls: true };
+/** A misspelt limit would bound nothing. */
+const SCOPE: OptionNames<BudgetScope> = {
+  id: true,
+  maxCost: true,
+  maxTokens: true,
+  maxTurns: true,
+  maxToolCalls: true,
+  maxModelCalls: true,
+  unknownPrice: true,
+  withoutUsage: true,
+};
+
 const UNITS: readonly BudgetUnit[] = ["cost", "tokens", "turns", "tool-calls", "model-calls"];
 
 /** @throws LogError `invalid-input` unless all of it are amounts from zero; it begins with `what` and, in quotes, `name` */
 export function amountsOf(amount: Usd | BudgetAmount, what: string, name: string): Amounts {
   if (typeof amount === "string") return [moneyOf(amount, what, name)];
+  checkOptionNames(`${what} "${name}"`, amount, AMOUNT);
   const { cost, tokens, turns, toolCalls, modelCalls } = amount;
   return inOrder(cost, tokens, turns, toolCalls, modelCalls, what, name);
 }
@@ -27,7 +42,9 @@ export function amountsOf(amount: Usd | BudgetAmount, what: string, name: string
 /** What each scope allows. One that is named twice counts once, at the lower of its limits. @throws LogError `invalid-input` */
 export function limitsByScope(scopes: readonly BudgetScope[]): ReadonlyMap<string, Amounts> {
   const limits = new Map<string, Amounts>();
-  for (const { id, maxCost, maxTokens, maxTurns, maxToolCalls, maxModelCalls } of scopes) {
+  for (const scope of scopes) {
+    const { id, maxCost, maxTokens, maxTurns, maxToolCalls, maxModelCalls } = scope;
+    checkOptionNames(`The budget "${id}"`, scope, SCOPE);
     const own = inOrder(maxCost, maxTokens, maxTurns, maxToolCalls, maxModelCalls, "the limit of", id);
     const other = limits.get(id);
     limits.set(id, other === undefined ? own : UNITS.map((_, unit) => lower(own[unit], other[unit])));

@@ -4,6 +4,9 @@ import { hasLeft, presumeLeft, release, reserve, settle, type IsLeft } from "./b
 import type { BudgetRows } from "./budget-rows.ts";
 import { createBudgetWaiters } from "./budget-waiters.ts";
 import type { Poll } from "./poll.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { BUDGET_LEDGER_METHODS } from "../../json/interface-methods.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /**
  * The rows that a call is about: those of these keys and scopes, and of the scopes that the reservations of these keys count
@@ -46,6 +49,17 @@ export interface BudgetLedgerTerms {
 
 /** The ledger that keeps its rows there. `close` wakes all who wait. */
 export function createBudgetLedger(backend: BudgetBackend, terms: BudgetLedgerTerms): BudgetLedger & { close(): void } {
+  checkOptionNames("createBudgetLedger", terms, {
+    id: true,
+    owner: true,
+    durability: true,
+    presumeSpentAfterMs: true,
+    isDeadOwner: true,
+    now: true,
+    lookEveryMs: true,
+    poll: true,
+    assertOpen: true,
+  });
   const { now, presumeSpentAfterMs, assertOpen } = terms;
   const waiters = createBudgetWaiters(
     (scopes, work) => backend.look({ keys: [], scopes }, work),
@@ -88,7 +102,7 @@ export function createBudgetLedger(backend: BudgetBackend, terms: BudgetLedgerTe
     return backend.look({ keys: [], scopes: [scope] }, (rows) => rows.scope(scope)?.spent ?? []);
   }
 
-  return {
+  const ledger: BudgetLedger & { close(): void } = {
     id: terms.id,
     async reserve(
       key: string,
@@ -132,4 +146,5 @@ export function createBudgetLedger(backend: BudgetBackend, terms: BudgetLedgerTe
     },
     close: () => waiters.close(),
   };
+  return checkMethodOptions("ledger", ledger, BUDGET_LEDGER_METHODS);
 }

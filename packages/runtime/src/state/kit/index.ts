@@ -58,4 +58,12 @@ export { scopeName } from "./state-scope.ts";
 export { toStateError } from "./state-failure.ts";
 
 // All of them, and whatever else takes options
+export { checkMethodOptions, type MethodOptions } from "../../json/check-method-options.ts";
+export {
+  BLOB_STORE_METHODS,
+  EVENT_LOG_METHODS,
+  LOG_INDEX_METHODS,
+  ORCHESTRATOR_METHODS,
+  STATE_STORE_METHODS,
+} from "../../json/interface-methods.ts";
 export { checkOptionNames, type OptionNames } from "../../json/option-names.ts";

@@ -1,5 +1,6 @@
 import { type Page, StateError } from "@keelson/protocol";
 import { compareCodePoints } from "./compare-code-points.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 /** Which keys a list asks for: those from `from` on, or after it, and below `end`, in the order of code points. */
 export interface KeyRange {
@@ -12,6 +13,7 @@ export interface KeyRange {
 
 /** @throws StateError `invalid-input` */
 export function keyRange(prefix: string, page: Page = {}): KeyRange {
+  checkOptionNames("list", page, { after: true, limit: true });
   const { after, limit = Number.POSITIVE_INFINITY } = page;
   if (typeof prefix !== "string" || !prefix.isWellFormed())
     throw new StateError({

@@ -1,6 +1,8 @@
 import type { BlobStore, Digest } from "@keelson/protocol";
 import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sliceBlob } from "../kit/blob-content.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { BLOB_STORE_METHODS } from "../../json/interface-methods.ts";
 
 export interface MemoryBlobStoreOptions {
   /** Unix ms. Default `Date.now`. */
@@ -16,7 +18,7 @@ export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): Blo
   const blobs = new Map<Digest, { readonly bytes: Uint8Array; readonly putAt: number }>();
   let closed = false;
 
-  return {
+  const store: BlobStore = {
     async put(bytes) {
       if (closed) throw closedBlobStore();
       assertBlob(bytes, maxBlobBytes);
@@ -43,4 +45,5 @@ export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): Blo
       blobs.clear();
     },
   };
+  return checkMethodOptions("blobs", store, BLOB_STORE_METHODS);
 }

@@ -7,6 +7,8 @@ import { MemoryLogContent } from "./memory-log-content.ts";
 import { type LogContent, planAppend } from "../kit/plan-append.ts";
 import { readRecords, type ReadOptions, type RecordSource, timeAt } from "../kit/read-records.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */
@@ -66,7 +68,7 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
     };
   }
 
-  return {
+  const eventLog: EventLog = {
     async append(
       log: LogId,
       expectedSeq: number | "any",
@@ -148,4 +150,5 @@ export function createMemoryEventLog(options: MemoryEventLogOptions = {}): Event
       for (const log of [...listeners.keys()]) wakeReaders(log);
     },
   };
+  return checkMethodOptions("log", eventLog, EVENT_LOG_METHODS);
 }

@@ -4,6 +4,8 @@ import { keyRange, keysInRange } from "../kit/key-page.ts";
 import { assertKey, closedStateStore, encodeWrite, isLive, planWrite, type StateEntry, storedValue } from "../kit/state-entry.ts";
 import { scopeName } from "../kit/state-scope.ts";
 import { createRecentUses } from "./recent-uses.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
 
 export interface MemoryStoreOptions {
   /** Unix ms. Default `Date.now`. */
@@ -55,7 +57,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): StateStore 
     if (keys?.size === 0) scopes.delete(scope);
   }
 
-  return {
+  const store: StateStore = {
     async read(scope, key) {
       assertKey(key);
       const entry = keysOf(scope)?.get(key);
@@ -95,4 +97,5 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): StateStore 
       scopes.clear();
     },
   };
+  return checkMethodOptions("store", store, STATE_STORE_METHODS);
 }

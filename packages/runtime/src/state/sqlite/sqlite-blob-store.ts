@@ -3,6 +3,8 @@ import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sli
 import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { BLOB_STORE_METHODS } from "../../json/interface-methods.ts";
 
 export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
@@ -34,7 +36,7 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
   const database = openSqliteDatabase(options.path);
   let closed = false;
 
-  return {
+  const store: BlobStore = {
     async put(bytes) {
       if (closed) throw closedBlobStore();
       assertBlob(bytes, maxBlobBytes);
@@ -88,6 +90,7 @@ export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOpt
       database.close();
     },
   };
+  return checkMethodOptions("blobs", store, BLOB_STORE_METHODS);
 }
 
 function keyOf(digest: Digest): Uint8Array {

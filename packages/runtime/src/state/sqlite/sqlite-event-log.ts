@@ -37,6 +37,8 @@ import { SEQ_BITS } from "./sqlite-schema.ts";
 import { mergeSomeText } from "./sqlite-text-merge.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
 
 /** Brings the blobs, the ledger and the state store of the same file; each is opened when it is first asked for, and closed with the log. */
 export interface SqliteEventLog extends EventLog {
@@ -175,7 +177,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   let ledger: SqliteBudgetLedger | undefined;
   let state: StateStore | undefined;
 
-  return {
+  const eventLog: SqliteEventLog = {
     index: createSqliteLogIndex({ database, busyTimeoutMs, flush: heldTexts.flush, assertOpen }),
     // Opened for who asks for it: many logs have a store of their own beside them.
     get blobs() {
@@ -272,6 +274,7 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
       }
     },
   };
+  return checkMethodOptions("log", eventLog, EVENT_LOG_METHODS);
 }
 
 const EMPTY: LogContent = { head: 0, standing: new Map() };

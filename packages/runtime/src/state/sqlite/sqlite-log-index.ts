@@ -5,6 +5,8 @@ import { unindexedStretches } from "../kit/unindexed-stretches.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { SEQ_BITS, SEQ_MASK } from "./sqlite-schema.ts";
 import { mergeSomeText } from "./sqlite-text-merge.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { LOG_INDEX_METHODS } from "../../json/interface-methods.ts";
 
 /** `?1` is the number of a log. */
 const IN_LOG = `> ?1 << ${SEQ_BITS} AND %s < (?1 + 1) << ${SEQ_BITS}`;
@@ -39,7 +41,7 @@ export interface SqliteLogIndexOptions {
 
 /** The full text of session logs, in a table of FTS5 beside them. */
 export function createSqliteLogIndex({ database, busyTimeoutMs, flush, assertOpen }: SqliteLogIndexOptions): LogIndex {
-  return {
+  const index: LogIndex = {
     async search(query, { limit, offset = 0, log }) {
       assertOpen();
       await flush(busyTimeoutMs);
@@ -84,6 +86,7 @@ export function createSqliteLogIndex({ database, busyTimeoutMs, flush, assertOpe
       await mergeTexts(database, length);
     },
   };
+  return checkMethodOptions("index", index, LOG_INDEX_METHODS);
 }
 
 /** Within a transaction, as are the next two. @returns whether any of these records was not in the index */

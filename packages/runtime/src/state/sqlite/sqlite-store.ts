@@ -10,6 +10,8 @@ import { deleteEntry, listKeys, putEntry, readEntry } from "./sqlite-state-entri
 import { toStateError } from "../kit/state-failure.ts";
 import { mergeSomeText } from "./sqlite-text-merge.ts";
 import { searchEntries } from "./sqlite-state-search.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
 
 /** Each write adds a piece to the index of words. */
 const WRITES_PER_MERGE = 16;
@@ -53,7 +55,7 @@ export function createSqliteStore(pathOrOptions: string | SqliteStoreOptions): S
     if (isClosed) throw closedStateStore();
   };
 
-  return {
+  const store: StateStore = {
     async read(scope, key) {
       assertOpen();
       assertKey(key);
@@ -96,6 +98,7 @@ export function createSqliteStore(pathOrOptions: string | SqliteStoreOptions): S
       database.close();
     },
   };
+  return checkMethodOptions("store", store, STATE_STORE_METHODS);
 }
 
 async function attempt<T>(work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
 import type { DispatchOptions, Operator, OperatorInput, Orchestrator, Query, Signal } from "@keelson/protocol";
 import { createLocalOrchestrator } from "../../orchestration/local-orchestrator.ts";
 import { mockOperator, type MockOutput } from "./mock-operator.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { ORCHESTRATOR_METHODS } from "../../json/interface-methods.ts";
 
 export interface MockOrchestrator extends Orchestrator {
   /** Every dispatch that was begun, in order. */
@@ -23,7 +25,7 @@ export function mockOrchestrator(operators: { readonly [id: string]: Operator | 
   const cancellations: MockOrchestrator["cancellations"][number][] = [];
   const begun = (operator: string, input: OperatorInput, options: DispatchOptions = {}): void =>
     void dispatches.push({ operator, input, options });
-  return {
+  const orchestrator: MockOrchestrator = {
     dispatches,
     signals,
     queries,
@@ -54,4 +56,5 @@ export function mockOrchestrator(operators: { readonly [id: string]: Operator | 
       return local.query(target, query);
     },
   };
+  return checkMethodOptions("orchestrator", orchestrator, ORCHESTRATOR_METHODS);
 }

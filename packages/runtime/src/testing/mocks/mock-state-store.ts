@@ -1,6 +1,8 @@
 import type { JsonValue, Scope, SearchResult, StateStore, StoreOptions } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { createMemoryStore } from "../../state/memory/memory-store.ts";
+import { checkMethodOptions } from "../../json/check-method-options.ts";
+import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
 
 export interface MockStateStore extends StateStore {
   /** Every write, in order. */
@@ -24,7 +26,7 @@ export function mockStateStore(options: MockStateStoreOptions = {}): MockStateSt
   const filled = Promise.all(entries.map(([scope, key, value]) => store.write(scope, key, value)));
   // Whoever uses the store is told.
   filled.catch(() => {});
-  return {
+  const mock: MockStateStore = {
     writes,
     async read(...request) {
       await filled;
@@ -47,4 +49,5 @@ export function mockStateStore(options: MockStateStoreOptions = {}): MockStateSt
     },
     async [Symbol.asyncDispose]() {},
   };
+  return checkMethodOptions("store", mock, STATE_STORE_METHODS);
 }

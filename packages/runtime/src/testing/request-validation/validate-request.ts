@@ -5,6 +5,7 @@ import { validateChatRequest } from "./openai-chat.ts";
 import { validateResponsesRequest } from "./openai-responses.ts";
 import { checkWellFormed } from "./check-text.ts";
 import { RequestCheck, type RequestFacts, type RequestProblem } from "./request-check.ts";
+import { checkOptionNames } from "../../json/option-names.ts";
 
 export type { RequestFacts, RequestProblem } from "./request-check.ts";
 
@@ -27,7 +28,8 @@ export const VALIDATED_WIRES: readonly ValidatedWire[] = Object.keys(VALIDATORS)
  *
  * @example expect(validateRequest("openai-chat", JSON.parse(body))).toEqual([]);
  */
-export function validateRequest(wire: ValidatedWire, body: unknown, facts?: RequestFacts): readonly RequestProblem[] {
+export function validateRequest(wire: ValidatedWire, body: unknown, facts: RequestFacts = {}): readonly RequestProblem[] {
+  checkOptionNames("validateRequest", facts, { model: true, vendor: true, stored: true });
   const text = new RequestCheck();
   checkWellFormed(text, body);
   return [...VALIDATORS[wire](body, facts), ...text.problems];

@@ -32,7 +32,7 @@ export function checkCompaction(options: CompactionOptions, hasOwn: boolean): vo
   const { strategy, when, beside, store } = options;
   if (when !== undefined) {
     checkMembers("compaction.when", when, ["maxMessages", "maxTokens", "maxContextUtilization"], "{ maxTokens: 80_000 }");
-    checkThresholds(when);
+    checkThresholds("compaction.when", when);
   }
   if (strategy !== undefined) {
     if (hasOwn) throw invalidOption("compact", "and compaction.strategy both say how to compact: leave one of them out");

@@ -2,6 +2,8 @@ import { ToolError, type Effect, type JsonObject, type Tool, type ToolCall } fro
 import type { JsonSchema, Schema } from "../../../schema/schema.ts";
 import { defineTool } from "../../../tools/define-tool.ts";
 import type { ToolDefinition, ToolFields } from "../../../tools/tool-definition.ts";
+import { checkDefinitionNames } from "../../../json/check-definition-names.ts";
+import { type OptionNames } from "../../../json/option-names.ts";
 
 export interface EffectToolFields extends Omit<ToolFields, "effect"> {
   /** What the model is told beside the id. Default: that it will be carried out, not whether it was. */
@@ -16,6 +18,20 @@ export interface EffectToolDefinition<In = JsonObject> extends EffectToolFields 
   /** What a call with this input declares. Pure: it may be asked again after a crash. */
   effect(input: In, call: ToolCall): Effect;
 }
+
+const EFFECT_TOOL_OPTIONS: OptionNames<EffectToolDefinition> = {
+  name: true,
+  description: true,
+  concurrency: true,
+  risk: true,
+  version: true,
+  aliases: true,
+  maxOutputBytes: true,
+  category: true,
+  accepted: true,
+  input: true,
+  effect: true,
+};
 
 /**
  * A tool whose calls do nothing: each yields an effect into the log, for the layer above to carry out. The model is told that it
@@ -32,6 +48,7 @@ export interface EffectToolDefinition<In = JsonObject> extends EffectToolFields 
  * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
  */
 export function defineEffectTool<In = JsonObject>(definition: EffectToolDefinition<In>): Tool<NoInfer<In>> {
+  checkDefinitionNames<EffectToolDefinition<In>>("defineEffectTool", definition, EFFECT_TOOL_OPTIONS);
   const { effect, accepted = "Accepted: it will be carried out.", ...fields } = definition;
   const { name } = fields;
   if (typeof effect !== "function")

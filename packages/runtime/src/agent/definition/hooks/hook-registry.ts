@@ -2,6 +2,8 @@ import { AgentError, type HookMatcher, type HookPoint } from "@keelson/protocol"
 import { aliasesOf, matchedAlias } from "../../../tools/find-alias.ts";
 import { compileGlob, matchesGlob } from "../permissions/glob.ts";
 import type { GuardOptions, Hook, HookOptions, HookRegistration, HookSubject } from "./hook.ts";
+import { checkOptionNames } from "../../../json/option-names.ts";
+import { shown } from "../invalid-option.ts";
 
 /**
  * Collects the hooks of an agent; each method returns the registry. Tool hooks are matched with the tool's name, subagent
@@ -57,6 +59,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 export function createHookRegistry(): HookRegistry {
   const registered: Registered = { hooks: [] };
   function add<P extends HookPoint>(point: P, subject: HookSubject | undefined, hook: Hook<P>, options: GuardOptions = {}): HookRegistry {
+    checkOptionNames(`hooks["${point}"]`, options, { name: true, timeoutMs: true, guard: true });
     if (registered.sealed)
       throw invalid(
         "hooks",
@@ -113,10 +116,12 @@ function registrationOf<P extends HookPoint>(
   hook: Hook<P>,
   { name, timeoutMs, guard = false }: GuardOptions,
 ): RegisteredHook<P> {
+  const matcher: HookMatcher = typeof subject === "object" && subject !== null && !(subject instanceof RegExp) ? subject : {};
+  checkOptionNames(`The matcher of hooks["${point}"]`, matcher, { toolNamePattern: true, timeoutMs: true });
   if (typeof hook !== "function") throw invalid(`hooks["${point}"]`, `a hook at "${point}" must be a function, not ${String(hook)}`);
   if (guard && OBSERVED.has(point))
     throw invalid(`hooks["${point}"].guard`, `a hook at "${point}" only looks on, so it can't be a guard: take "guard" away`);
-  const matcher: HookMatcher = typeof subject === "object" && subject !== null && !(subject instanceof RegExp) ? subject : {};
+  if (typeof guard !== "boolean") throw invalid(`hooks["${point}"].guard`, `guard must be true or false, not ${shown(guard)}`);
   const time = timeoutMs ?? matcher.timeoutMs ?? hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   if (!(Number.isFinite(time) && time > 0))
     throw invalid(`hooks["${point}"].timeoutMs`, `the timeoutMs of a hook must be a number above 0, not ${String(time)}`);

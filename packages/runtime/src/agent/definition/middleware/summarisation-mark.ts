@@ -1,5 +1,8 @@
 import { AgentError, type SummarisationThresholds } from "@keelson/protocol";
 import type { ConversationSize, PromptMiddleware } from "./prompt-middleware.ts";
+import { checkOptionNames, type OptionNames } from "../../../json/option-names.ts";
+
+const THRESHOLDS: OptionNames<SummarisationThresholds> = { maxMessages: true, maxTokens: true, maxContextUtilization: true };
 
 export const DEFAULT_THRESHOLDS: SummarisationThresholds = { maxMessages: 50, maxTokens: 80_000, maxContextUtilization: 0.8 };
 
@@ -11,7 +14,7 @@ export const DEFAULT_THRESHOLDS: SummarisationThresholds = { maxMessages: 50, ma
  * @throws AgentError of kind `invalid-option` for a threshold that is none
  */
 export function summarisationMark(thresholds: SummarisationThresholds = DEFAULT_THRESHOLDS): PromptMiddleware {
-  checkThresholds(thresholds);
+  checkThresholds("summarisationMark", thresholds);
   return { name: "summarisation-mark", marksForSummary: (size) => isOverThreshold(thresholds, size) };
 }
 
@@ -19,10 +22,9 @@ export function summarisationMark(thresholds: SummarisationThresholds = DEFAULT_
 export type Thresholds = { readonly [Name in keyof SummarisationThresholds]?: SummarisationThresholds[Name] | undefined };
 
 /** Whether a conversation has passed one of the thresholds that are set. What is unknown has passed none. */
-export function isOverThreshold(
-  { maxMessages, maxTokens, maxContextUtilization }: Thresholds,
-  { messages, tokens, contextUtilization }: ConversationSize,
-): boolean {
+export function isOverThreshold(thresholds: Thresholds, { messages, tokens, contextUtilization }: ConversationSize): boolean {
+  checkOptionNames("isOverThreshold", thresholds, THRESHOLDS);
+  const { maxMessages, maxTokens, maxContextUtilization } = thresholds;
   return (
     (maxMessages !== undefined && messages > maxMessages) ||
     (maxTokens !== undefined && tokens > maxTokens) ||
@@ -31,7 +33,8 @@ export function isOverThreshold(
 }
 
 /** @throws AgentError of kind `invalid-option` for a threshold that is none */
-export function checkThresholds(thresholds: Thresholds): void {
+export function checkThresholds(of: string, thresholds: Thresholds): void {
+  checkOptionNames(of, thresholds, THRESHOLDS);
   check("maxMessages", thresholds.maxMessages, 1, Number.MAX_SAFE_INTEGER);
   check("maxTokens", thresholds.maxTokens, 1, Number.MAX_SAFE_INTEGER);
   check("maxContextUtilization", thresholds.maxContextUtilization, 0, 1);

@@ -2,6 +2,7 @@ import { compareUsd, type Authority, type BudgetScope, type PermissionPolicy, ty
 import { canonicalJson } from "../../../json/canonical-json.ts";
 import { unitedSources } from "../../../session/untrusted-sources.ts";
 import { unitedBudgets } from "../budget/budget-scopes.ts";
+import { checkOptionNames } from "../../../json/option-names.ts";
 
 /** What a level of the tree of runs takes away from what it was given. An `Authority` is one too. */
 export interface AuthorityNarrowing {
@@ -24,6 +25,17 @@ export interface AuthorityNarrowing {
  * narrowing once, and it doesn't matter how a chain of levels is bracketed.
  */
 export function narrowAuthority(parent: Authority, by: AuthorityNarrowing): Authority {
+  checkOptionNames("narrowAuthority", by, {
+    policy: true,
+    policies: true,
+    allowedTools: true,
+    maxCost: true,
+    budgets: true,
+    sandboxes: true,
+    deadline: true,
+    depth: true,
+    untrusted: true,
+  });
   const added = by.policy === undefined ? (by.policies ?? []) : [...(by.policies ?? []), policyOf(by.policy)];
   const policies = added.reduce(withPolicy, withoutRepeats(parent.policies));
   const allowedTools = intersection(parent.allowedTools, by.allowedTools);

@@ -14,6 +14,8 @@ import {
 import { plainJson } from "../../../json/plain-json.ts";
 import { isShownType } from "../../../session/folds/shown-events.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
+import { checkDefinitionNames } from "../../../json/check-definition-names.ts";
+import { type OptionNames } from "../../../json/option-names.ts";
 
 /**
  * What names the state of a plugin, and gives its type. State is only found by the very object it was registered with: another
@@ -90,6 +92,19 @@ export interface Plugin<S = unknown> extends PluginStateKey<S>, PluginCallbacks<
 /** Nothing where the state is JSON. (A state of the type `Json<S>` would have its numbers and texts inferred as literals.) */
 export type JsonState<S> = S extends Json<S> ? unknown : { readonly initialState: Json<S> };
 
+const PLUGIN_OPTIONS: OptionNames<PluginOptions<unknown>> = {
+  "key": true,
+  "~state": true,
+  "name": true,
+  "initialState": true,
+  "events": true,
+  "signalRoutes": true,
+  "beforeRun": true,
+  "onUserMessage": true,
+  "onEvent": true,
+  "afterRun": true,
+};
+
 const CALLBACKS = ["beforeRun", "onUserMessage", "onEvent", "afterRun"] as const;
 
 /**
@@ -97,6 +112,7 @@ const CALLBACKS = ["beforeRun", "onUserMessage", "onEvent", "afterRun"] as const
  * @throws AgentError of kind `invalid-option` that names the option
  */
 export function definePlugin<S, const T extends PluginEventType = PluginEventType>(options: PluginOptions<S, T> & JsonState<S>): Plugin<S> {
+  checkDefinitionNames<PluginOptions<S, T>>("definePlugin", options, PLUGIN_OPTIONS);
   const { key, name = key, initialState, events, signalRoutes = [] } = options;
   checkStateKey(key);
   if (typeof name !== "string" || name === "") throw invalid("name", `the name of plugin "${key}" must be a text that is not empty`);

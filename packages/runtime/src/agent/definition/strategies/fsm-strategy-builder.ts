@@ -69,7 +69,9 @@ export function fsmStrategy(options: FsmStrategyOptions = {}): FsmStrategyBuilde
     return builder;
   };
   const builder: FsmStrategyBuilder = {
-    state(id, { tools } = {}) {
+    state(id, options = {}) {
+      checkOptionNames("fsmStrategy.state", options, { tools: true });
+      const { tools } = options;
       checkName("state", id);
       if (tools) toolsOfState.set(id as FsmStateId, new Set([...(toolsOfState.get(id as FsmStateId) ?? []), ...tools]));
       return builder;
@@ -97,6 +99,7 @@ export function fsmStrategy(options: FsmStrategyOptions = {}): FsmStrategyBuilde
       return builder;
     },
     route(route) {
+      checkOptionNames("fsmStrategy.route", route, { kind: true, predicate: true, action: true, priority: true });
       routes.push(route);
       return builder;
     },

@@ -3,6 +3,9 @@ import { nodeCrypto } from "../../../platform/node-crypto.ts";
 import { equalInConstantTime, hmac } from "../../../environment/crypto/hmac.ts";
 import { checkApprovalKeys, type ApprovalKeys } from "../../turn/approval-keys.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
+import { checkMethodOptions, type MethodOptions } from "../../../json/check-method-options.ts";
+
+const TOKEN_METHODS: MethodOptions<ApprovalTokens> = { verify: [1, { expired: true }, "throws"] };
 
 /** What a token lets its bearer decide: this question about this call with these arguments, once, until then. */
 export interface ApprovalClaims {
@@ -103,7 +106,7 @@ export function createApprovalTokens(options: { readonly keys: ApprovalKeys; rea
       }
     },
   };
-  return tokens;
+  return checkMethodOptions("tokens", tokens, TOKEN_METHODS);
 }
 
 /** The claims as a list in this order: one question has one encoding. */

@@ -11,6 +11,7 @@ import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
 import { requireApproval } from "./require-approval.ts";
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { isExact } from "../../definition/permissions/permission-rule.ts";
+import { checkOptionNames } from "../../../json/option-names.ts";
 
 const NO_RULES: readonly RuleVerdict[] = [];
 const NO_SOURCES: readonly string[] = [];
@@ -44,6 +45,18 @@ export function decidePermission(given: {
   /** The reason why a person must allow the call of this tool: like an ask rule, but a grant that covers the call ends it. */
   readonly approval?: string | undefined;
 }): PermissionDecision {
+  checkOptionNames("decidePermission", given, {
+    policies: true,
+    tool: true,
+    argumentText: true,
+    argumentsJson: true,
+    effects: true,
+    cwd: true,
+    allowedTools: true,
+    grants: true,
+    untrusted: true,
+    changed: true,
+  });
   const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES, untrusted = NO_SOURCES } = given;
   if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
     const those = allowedTools.length === 0 ? "no tools at all" : `only ${allowedTools.join(", ")}`;

@@ -1,4 +1,3 @@
-import { checkOptionNames } from "../../../json/option-names.ts";
 import type { RunnerInternals } from "../runner-internals.ts";
 import type { RehearseOptions } from "./rehearse-options.ts";
 import type { RehearsalVerdict, RehearsedSession } from "./rehearsed-session.ts";
@@ -13,7 +12,6 @@ export interface Rehearsal extends AsyncIterable<RehearsedSession> {
 
 /** @throws AgentError of kind `invalid-option` */
 export function rehearse(runner: RunnerInternals, options: RehearseOptions): Rehearsal {
-  checkOptionNames("runner.rehearse", options, { sessions: true, signal: true });
   const totals: { [V in RehearsalVerdict]: number } = { "goes-on": 0, "waits": 0, "asks": 0, "ends": 0, "refused": 0, "differs": 0 };
   let isSafe = true;
   return {

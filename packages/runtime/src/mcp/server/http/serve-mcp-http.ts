@@ -13,6 +13,9 @@ import { createHostRules } from "./host-rules.ts";
 import { checkHttpOptions, type HttpOptions, type ServeMcpHttpOptions } from "./http-options.ts";
 import { readBody, refuse, sendResponse, sendText, webRequest } from "./node-exchange.ts";
 import { RateLimiter } from "./rate-limiter.ts";
+import { checkMethodOptions, type MethodOptions } from "../../../json/check-method-options.ts";
+
+const HTTP_SERVER_METHODS: MethodOptions<McpHttpServer> = { close: [0, { graceMs: true }] };
 
 export interface McpHttpServer extends AsyncDisposable {
   /** Where clients find it. */
@@ -60,12 +63,13 @@ export async function serveMcpHttp(server: McpServer, options: ServeMcpHttpOptio
     return closing;
   };
   const forget = core.onClose(() => close(0));
-  return {
+  const listening: McpHttpServer = {
     url: `${origin}${given.path}`,
     port,
     close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => close(graceMs),
     [Symbol.asyncDispose]: () => close(DEFAULT_GRACE_MS),
   };
+  return checkMethodOptions("server", listening, HTTP_SERVER_METHODS);
 }
 
 const DEFAULT_GRACE_MS = 5_000;

@@ -3,20 +3,11 @@ import ts from "typescript";
 import { entriesOf, publishedPackages } from "../../../../tools/package-entries.ts";
 import { root } from "../../../../tools/run-command.ts";
 
-/** A function that users can import, with the names of the types of its parameters. */
-export interface PublicFunction {
-  readonly name: string;
-  readonly parameters: readonly string[];
-}
-
-export interface PublicSurface {
-  readonly functions: readonly PublicFunction[];
-  /** Each as `Type.member`, of the exported types of options: a member that may be left out, and can't be given as `undefined`. */
-  readonly exactMembers: readonly string[];
-}
-
-/** Reads with the compiler what the library exports. */
-export function readPublicSurface(): PublicSurface {
+/**
+ * Reads with the compiler the members of the exported types of options that may be left out and cannot be given as `undefined`.
+ * @returns each as `Type.member`
+ */
+export function readExactMembers(): readonly string[] {
   const library = publishedPackages().find(({ manifest }) => manifest.name === "keelson");
   if (library === undefined) throw new Error("there is no package keelson");
   const entries = entriesOf(library).map(({ source }) => join(root, library.folder, source));
@@ -26,7 +17,6 @@ export function readPublicSurface(): PublicSurface {
   const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, types: ["node"] }, root);
   const program = ts.createProgram(entries, options);
   const checker = program.getTypeChecker();
-  const functions = new Map<string, PublicFunction>();
   const exactMembers = new Set<string>();
   for (const entry of entries) {
     const source = program.getSourceFile(entry);
@@ -34,16 +24,11 @@ export function readPublicSurface(): PublicSurface {
     if (module === undefined) throw new Error(`${entry} is no module`);
     for (const exported of checker.getExportsOfModule(module)) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-      const declarations = symbol.declarations ?? [];
-      const parameters = declarations
-        .filter((declaration) => ts.isFunctionDeclaration(declaration))
-        .flatMap((declaration) => declaration.parameters.map(({ type }) => type?.getText() ?? ""));
-      if (symbol.flags & ts.SymbolFlags.Function) functions.set(symbol.name, { name: symbol.name, parameters });
       if (symbol.name.endsWith("Options") && symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias))
         for (const member of exactMembersOf(checker, checker.getDeclaredTypeOfSymbol(symbol), symbol.name)) exactMembers.add(member);
     }
   }
-  return { functions: [...functions.values()], exactMembers: [...exactMembers].sort() };
+  return [...exactMembers].sort();
 }
 
 function exactMembersOf(checker: ts.TypeChecker, type: ts.Type, of: string): readonly string[] {

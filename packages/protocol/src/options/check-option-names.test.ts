@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { AgentError } from "../errors/agent-error.ts";
+import { checkOptionNames, optionHint } from "./check-option-names.ts";
+
+function messageFor(options: unknown, names: Readonly<Record<string, true>> = { timeoutMs: true, guard: true }): string {
+  try {
+    checkOptionNames("f", options as object, names);
+  } catch (error) {
+    if (AgentError.is(error, "invalid-option")) return error.message;
+    throw error;
+  }
+  return "";
+}
+
+describe("the check of option names", () => {
+  it.each<[string, unknown]>([
+    ["no option", {}],
+    ["a known option", { guard: true }],
+    ["an unknown option that is undefined", { zzz: undefined }],
+    ["an object without a prototype", Object.assign(Object.create(null) as object, { guard: true })],
+    [
+      "an object of a class",
+      new (class Settings {
+        readonly guard = true;
+      })(),
+    ],
+  ])("takes %s", (_what, options) => {
+    expect(messageFor(options)).toBe("");
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a misspelt name", { gaurd: true }, 'f has no option "gaurd": did you mean "guard"?'],
+    ["a name in another case", { Guard: true }, 'did you mean "guard"?'],
+    ["a name with a separator", { timeout_ms: 1 }, 'did you mean "timeoutMs"?'],
+    ["the name of another library", { timeout: 1 }, 'did you mean "timeoutMs"?'],
+    ["a name that is like none", { zzz: 1 }, "there are timeoutMs, guard"],
+    ["the name of a member of all objects", { toString: 1 }, 'f has no option "toString"'],
+    ["an own member named __proto__", JSON.parse('{ "__proto__": 1 }'), 'f has no option "__proto__"'],
+  ])("refuses %s", (_what, options, message) => {
+    expect(messageFor(options)).toContain(message);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a text", "fast", 'f takes an object of options, not "fast".'],
+    ["null", null, "not null"],
+    ["a list", [], "not a list"],
+    ["a function", () => undefined, "not a function"],
+    ["a promise", Promise.resolve({}), "not a promise: await it first"],
+    ["a signal", new AbortController().signal, "not an AbortSignal: write it as { signal }"],
+    ["a map", new Map(), "not an object of type Map"],
+  ])("refuses %s in the place of options", (_what, options, message) => {
+    expect(messageFor(options)).toContain(message);
+  });
+});
+
+describe("the hint for an option of another library", () => {
+  const tool = ["name", "description", "input", "output", "execute", "risk", "effect"];
+  const agent = [
+    "name",
+    "model",
+    "instructions",
+    "systemPrompt",
+    "limits",
+    "tools",
+    "allowedTools",
+    "subAgents",
+    "settings",
+    "permissions",
+  ];
+  it.each<[string, readonly string[], string]>([
+    ["parameters", tool, "input"],
+    ["inputSchema", tool, "input"],
+    ["input_schema", tool, "input"],
+    ["args_schema", tool, "input"],
+    ["outputSchema", tool, "output"],
+    ["func", tool, "execute"],
+    ["handler", tool, "execute"],
+    ["system", agent, "instructions"],
+    ["prompt", agent, "instructions"],
+    ["maxSteps", agent, "limits.maxTurns"],
+    ["stopWhen", agent, "limits.maxTurns"],
+    ["recursionLimit", agent, "limits.maxTurns"],
+    ["maxRetries", agent, "limits.maxRetries"],
+    ["handoffs", agent, "subAgents"],
+    ["permissionMode", agent, "permissions.mode"],
+    ["timeout", agent, "limits.maxDurationMs"],
+    ["timeout", ["timeoutMs"], "timeoutMs"],
+    ["abortSignal", ["signal"], "signal"],
+    ["threadId", ["session"], "session"],
+    ["inputPerMTok", ["input", "output", "cacheRead"], "input"],
+    ["ignoreCase", ["caseInsensitive"], "caseInsensitive"],
+  ])("for %s of %j is %s", (name, names, meant) => {
+    expect(optionHint(name, names)).toBe(`did you mean "${meant}"?`);
+  });
+
+  it("names no option that the function lacks", () => {
+    expect(optionHint("parameters", ["path"])).toBe("there are path");
+    expect(optionHint("anything", [])).toBe("it has none");
+  });
+});
