@@ -319,5 +319,5 @@ export { toEnvironmentError, toEnvironmentFailure, toOrchestratorError, toOrches
 export { type AgentStopReason, formatStopReason, toStopReason } from "./convert/to-stop-reason.ts";
 export { type TerminationReason, toTerminationReason } from "./convert/to-termination-reason.ts";
 export { type AgentResponse, type AgentStep, type StepResponseEvent, toStepResponseEvents } from "./convert/to-step-response-events.ts";
-export { checkOptionNames, optionHint, type OptionNames, unknownOption } from "./options/check-option-names.ts";
+export { checkOptionNames, meantOption, type OptionNames } from "./options/check-option-names.ts";
 export { nearestName } from "./options/nearest-name.ts";

@@ -17,14 +17,17 @@ export function checkOptionNames<Options extends object>(of: string, options: Op
     if (!Object.hasOwn(names, name) && options[name as keyof Options] !== undefined) throw unknownOption(of, name, Object.keys(names));
 }
 
-/** The error for an option that `of` does not have, with the option that was probably meant. */
-export function unknownOption(of: string, name: string, names: readonly string[]): AgentError {
+function unknownOption(of: string, name: string, names: readonly string[]): AgentError {
   return new AgentError({ kind: "invalid-option", option: name, message: `${of} has no option "${name}": ${optionHint(name, names)}` });
 }
 
-/** What to write instead of `name`, to be read after a colon. */
-export function optionHint(name: string, names: readonly string[]): string {
-  const meant = peerOption(name, names) ?? nearestName(name, names);
+/** The option that was probably meant, by its name here or in another library; `undefined` if none is like it. */
+export function meantOption(name: string, names: readonly string[]): string | undefined {
+  return peerOption(name, names) ?? nearestName(name, names);
+}
+
+function optionHint(name: string, names: readonly string[]): string {
+  const meant = meantOption(name, names);
   if (meant !== undefined) return `did you mean "${meant}"?`;
   return names.length === 0 ? "it has none" : `there are ${names.join(", ")}`;
 }

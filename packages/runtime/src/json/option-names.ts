@@ -1,1 +1,1 @@
-export { checkOptionNames, optionHint, type OptionNames, unknownOption } from "@keelson/protocol";
+export { checkOptionNames, meantOption, type OptionNames } from "@keelson/protocol";

@@ -7,7 +7,7 @@ import { objectSchema } from "./object-schema.ts";
 import { settleResult } from "./streamed-result.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES, type MaybeLater, type NeedsApproval, type ToolDefinition, type ToolFields } from "./tool-definition.ts";
 import { checkDefinitionNames } from "../json/check-definition-names.ts";
-import { type OptionNames } from "../json/option-names.ts";
+import type { OptionNames } from "../json/option-names.ts";
 
 const TOOL_OPTIONS: OptionNames<ToolDefinition> = {
   name: true,

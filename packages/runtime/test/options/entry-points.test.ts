@@ -82,7 +82,7 @@ describe("an unknown option", () => {
         const failure = await failureOf(call, given);
         if (!AgentError.is(failure, "invalid-option")) throw new Error(`${entry.place}${label} did not refuse it`, { cause: failure });
         expect(failure.failure.option).toBe("zzz");
-        expect(failure.message).toContain('has no option "zzz"');
+        expect(failure.message).toContain('no option "zzz"');
       }
     },
   );

@@ -1,4 +1,4 @@
-import { unknownOption } from "../../json/option-names.ts";
+import { meantOption } from "../../json/option-names.ts";
 import { plainJson } from "../../json/plain-json.ts";
 import type { AgentOptions, JsonAgentOptions } from "./agent.ts";
 import { checkCompaction } from "./compaction/compaction-options.ts";
@@ -58,9 +58,13 @@ export function checkAgentOptions(given: AgentOptions<never> | AgentOptions<unkn
 function checkNames(options: Options): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || OPTION_NAMES.includes(name)) continue;
-    if (LIMIT_NAMES.includes(name))
-      throw invalidOption(name, `is no option of an agent. An agent has no option "${name}": write it as "limits.${name}"`);
-    throw unknownOption("An agent", name, OPTION_NAMES);
+    const meant = LIMIT_NAMES.includes(name) ? undefined : meantOption(name, OPTION_NAMES);
+    const hint = LIMIT_NAMES.includes(name)
+      ? `: write it as "limits.${name}"`
+      : meant === undefined
+        ? `: there are ${OPTION_NAMES.join(", ")}`
+        : `. Did you mean "${meant}"`;
+    throw invalidOption(name, `is no option of an agent. There is no option "${name}"${hint}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { AgentError } from "@keelson/protocol";
-import { optionHint } from "../../json/option-names.ts";
+import { meantOption } from "../../json/option-names.ts";
 import { shownValue as shown } from "../../json/shown-value.ts";
 
 export { shownValue as shown } from "../../json/shown-value.ts";
@@ -13,11 +13,10 @@ export function invalidOption(option: string, problem: string, cause?: unknown):
 export function checkMembers(option: string, value: unknown, members: readonly string[], example: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalidOption(option, `must be an object such as ${example}, not ${shown(value)}`);
-  for (const [name, member] of Object.entries(value))
-    if (member !== undefined && !members.includes(name))
-      throw new AgentError({
-        kind: "invalid-option",
-        option: `${option}.${name}`,
-        message: `${option}.${name} is no option there: ${optionHint(name, members)}`,
-      });
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined || members.includes(name)) continue;
+    const meant = meantOption(name, members);
+    const hint = meant === undefined ? `there are ${members.join(", ")}; did you mean another of them` : `did you mean "${meant}"`;
+    throw invalidOption(`${option}.${name}`, `is no option there: ${hint}`);
+  }
 }

@@ -3,7 +3,7 @@ import type { JsonSchema, Schema } from "../../../schema/schema.ts";
 import { defineTool } from "../../../tools/define-tool.ts";
 import type { ToolDefinition, ToolFields } from "../../../tools/tool-definition.ts";
 import { checkDefinitionNames } from "../../../json/check-definition-names.ts";
-import { type OptionNames } from "../../../json/option-names.ts";
+import type { OptionNames } from "../../../json/option-names.ts";
 
 export interface EffectToolFields extends Omit<ToolFields, "effect"> {
   /** What the model is told beside the id. Default: that it will be carried out, not whether it was. */

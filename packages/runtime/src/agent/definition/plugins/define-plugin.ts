@@ -15,7 +15,7 @@ import { plainJson } from "../../../json/plain-json.ts";
 import { isShownType } from "../../../session/folds/shown-events.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import { checkDefinitionNames } from "../../../json/check-definition-names.ts";
-import { type OptionNames } from "../../../json/option-names.ts";
+import type { OptionNames } from "../../../json/option-names.ts";
 
 /**
  * What names the state of a plugin, and gives its type. State is only found by the very object it was registered with: another
