@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AgentError } from "../errors/agent-error.ts";
 import { checkOptionNames, meantOption } from "./check-option-names.ts";
+import { BOUND, FLAG, FUNCTION, POSITIVE } from "./option-rules.ts";
 
 function messageFor(options: unknown, names: Readonly<Record<string, true>> = { timeoutMs: true, guard: true }): string {
   try {
@@ -96,5 +97,28 @@ describe("the hint for an option of another library", () => {
   it("names no option that the function lacks", () => {
     expect(meantOption("parameters", ["path"])).toBeUndefined();
     expect(meantOption("constructor", ["path"])).toBeUndefined();
+  });
+});
+
+describe("the rule of an option", () => {
+  const names = { guard: FLAG, maxBytes: BOUND, everyMs: POSITIVE, now: FUNCTION };
+  it.each<[string, unknown]>([
+    ["a flag", { guard: false }],
+    ["no bound", { maxBytes: Infinity }],
+    ["an option that is undefined", { guard: undefined, maxBytes: undefined }],
+  ])("takes %s", (_what, options) => {
+    expect(() => checkOptionNames("f", options as object, names)).not.toThrow();
+  });
+
+  it.each<[unknown, string]>([
+    [{ guard: "false" }, 'The option "guard" of f must be true or false, not "false".'],
+    [{ guard: null }, "must be true or false, not null"],
+    [{ maxBytes: NaN }, "must be a number from 0, not NaN"],
+    [{ maxBytes: -1 }, "must be a number from 0, not -1"],
+    [{ maxBytes: "10" }, 'must be a number from 0, not "10"'],
+    [{ everyMs: 0 }, "must be a number above 0, not 0"],
+    [{ now: 5 }, "must be a function, not 5"],
+  ])("refuses %j", (options, message) => {
+    expect(() => checkOptionNames("f", options as object, names)).toThrow(message);
   });
 });

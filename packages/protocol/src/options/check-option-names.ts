@@ -1,20 +1,31 @@
 import { AgentError } from "../errors/agent-error.ts";
 import { nearestName } from "./nearest-name.ts";
+import { isOptionRule } from "./option-rules.ts";
 import { peerOption } from "./peer-option.ts";
 
-/** A line for each option of `Options`: one that is added does not compile without it. */
+/** A line for each option of `Options`, `true` or an {@link OptionRule}: one that is added does not compile without it. */
 export type OptionNames<Options> = { readonly [Name in keyof Required<Options>]: unknown };
 
 /**
  * A misspelt option would be one that has no effect. One that is `undefined` counts as left out.
  * @param of whose options they are, as in "createRunner"
- * @throws AgentError of kind `invalid-option` that names it, and the option that was probably meant
+ * @throws AgentError of kind `invalid-option` that names it, and the option that was probably meant or the values that it may have
  */
 export function checkOptionNames<Options extends object>(of: string, options: Options, names: OptionNames<Options>): void {
   if (!isOptionsObject(options))
     throw new AgentError({ kind: "invalid-option", option: "options", message: `${of} takes an object of options, not ${told(options)}.` });
-  for (const name of Object.keys(options))
-    if (!Object.hasOwn(names, name) && options[name as keyof Options] !== undefined) throw unknownOption(of, name, Object.keys(names));
+  for (const name of Object.keys(options)) {
+    const value = options[name as keyof Options];
+    if (value === undefined) continue;
+    if (!Object.hasOwn(names, name)) throw unknownOption(of, name, Object.keys(names));
+    const rule = names[name as keyof Options];
+    if (rule !== true && isOptionRule(rule) && !rule.accepts(value))
+      throw new AgentError({
+        kind: "invalid-option",
+        option: name,
+        message: `The option "${name}" of ${of} must be ${rule.expected}, not ${told(value)}.`,
+      });
+  }
 }
 
 function unknownOption(of: string, name: string, names: readonly string[]): AgentError {

@@ -1,8 +1,9 @@
 import { ModelError } from "@keelson/protocol";
 import { checkOptionNames } from "../json/option-names.ts";
 import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
+import { BOUND } from "../json/option-rules.ts";
 
-const LIMITER_METHODS: MethodOptions<RateLimiter> = { acquire: [0, { tokens: true, signal: true }] };
+const LIMITER_METHODS: MethodOptions<RateLimiter> = { acquire: [0, { tokens: BOUND, signal: true }] };
 
 /** Where limiters and breakers have their time from; the clock of a runner is one. */
 export interface ProviderClock {

@@ -51,6 +51,7 @@ import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { outputOf } from "../features/output/run-output.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
+import { FLAG } from "../../json/option-rules.ts";
 
 /** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
 export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatcher {
@@ -174,7 +175,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   }
 
   async steer(message: string | Message, options: { readonly interrupt?: boolean } = {}): Promise<void> {
-    checkOptionNames("run.steer", options, { interrupt: true });
+    checkOptionNames("run.steer", options, { interrupt: FLAG });
     const { interrupt = false } = options;
     const steering = steeringMessage(message);
     checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.services));

@@ -41,6 +41,7 @@ import { writeToRun } from "./write-to-run.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
+import { FLAG, POSITIVE } from "../../json/option-rules.ts";
 
 export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
 
@@ -135,10 +136,10 @@ export interface Runner<A extends Agents> extends RunnerBase {
 const RUNNER_METHODS: MethodOptions<RunnerBase> = {
   xray: [1, { request: true, systemFiles: true }],
   resume: [1, { signal: true }],
-  recover: [0, { concurrency: true }],
+  recover: [0, { concurrency: POSITIVE }],
   approve: [2, { key: true }],
   signal: [2, { key: true }],
-  steer: [2, { interrupt: true, key: true }],
+  steer: [2, { interrupt: FLAG, key: true }],
   advance: [1, { signal: true }],
   rehearse: [0, { sessions: true, signal: true }, "throws"],
 };

@@ -30,6 +30,7 @@ import { injectCredentials } from "./inject-credentials.ts";
 import type { OperatorLink } from "./operator-link.ts";
 import { OperatorProcess } from "./operator-process.ts";
 import { startInSandbox } from "./sandbox-link.ts";
+import { BOUND } from "../../json/option-rules.ts";
 
 export interface SandboxEnvironmentOptions {
   /** The module that calls `serveOperator`: a path or a file URL. It and its package can be read in the sandbox. Without one it runs no operators. */
@@ -75,7 +76,7 @@ export function createSandboxEnvironment(options: SandboxEnvironmentOptions): En
   checkOptionNames("createSandboxEnvironment", options, {
     module: true,
     args: true,
-    killGraceMs: true,
+    killGraceMs: BOUND,
     workspace: true,
     policy: true,
     secrets: true,

@@ -7,6 +7,7 @@ import type { Poll } from "./poll.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { BUDGET_LEDGER_METHODS } from "../../json/interface-methods.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { BOUND, FUNCTION } from "../../json/option-rules.ts";
 
 /**
  * The rows that a call is about: those of these keys and scopes, and of the scopes that the reservations of these keys count
@@ -53,9 +54,9 @@ export function createBudgetLedger(backend: BudgetBackend, terms: BudgetLedgerTe
     id: true,
     owner: true,
     durability: true,
-    presumeSpentAfterMs: true,
+    presumeSpentAfterMs: BOUND,
     isDeadOwner: true,
-    now: true,
+    now: FUNCTION,
     lookEveryMs: true,
     poll: true,
     assertOpen: true,

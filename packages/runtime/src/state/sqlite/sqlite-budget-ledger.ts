@@ -8,6 +8,7 @@ import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { BOUND, FUNCTION, POSITIVE } from "../../json/option-rules.ts";
 
 export interface SqliteBudgetLedgerOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
@@ -39,12 +40,12 @@ export function createSqliteBudgetLedger(pathOrOptions: string | SqliteBudgetLed
   checkOptionNames("createSqliteBudgetLedger", options, {
     path: true,
     durability: true,
-    presumeSpentAfterMs: true,
+    presumeSpentAfterMs: BOUND,
     isDeadOwner: true,
-    now: true,
-    pollMs: true,
+    now: FUNCTION,
+    pollMs: POSITIVE,
     poll: true,
-    busyTimeoutMs: true,
+    busyTimeoutMs: BOUND,
   });
   const { durability = "power", busyTimeoutMs = BUSY_TIMEOUT_MS, poll = pollAlive, pollMs } = options;
   const database = openSqliteDatabase(options.path);

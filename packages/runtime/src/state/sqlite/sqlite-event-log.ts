@@ -39,6 +39,7 @@ import { createSqliteStore } from "./sqlite-store.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
+import { BOUND, FUNCTION, POSITIVE } from "../../json/option-rules.ts";
 
 /** Brings the blobs, the ledger and the state store of the same file; each is opened when it is first asked for, and closed with the log. */
 export interface SqliteEventLog extends EventLog {
@@ -98,11 +99,11 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const options: SqliteEventLogOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
   checkOptionNames("createSqliteEventLog", options, {
     path: true,
-    now: true,
-    pollMs: true,
+    now: FUNCTION,
+    pollMs: POSITIVE,
     poll: true,
-    busyTimeoutMs: true,
-    maxRecordBytes: true,
+    busyTimeoutMs: BOUND,
+    maxRecordBytes: BOUND,
   });
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);

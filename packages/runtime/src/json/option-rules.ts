@@ -1,0 +1,1 @@
+export { BOUND, FLAG, FUNCTION, POSITIVE } from "@keelson/protocol";
