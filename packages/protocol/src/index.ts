@@ -321,4 +321,4 @@ export { type TerminationReason, toTerminationReason } from "./convert/to-termin
 export { type AgentResponse, type AgentStep, type StepResponseEvent, toStepResponseEvents } from "./convert/to-step-response-events.ts";
 export { checkOptionNames, meantOption, type OptionNames } from "./options/check-option-names.ts";
 export { nearestName } from "./options/nearest-name.ts";
-export { BOUND, FLAG, FUNCTION, type OptionRule, POSITIVE } from "./options/option-rules.ts";
+export { BOUND_OPTION, FLAG_OPTION, FUNCTION_OPTION, type OptionRule, POSITIVE_OPTION } from "./options/option-rules.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AgentError } from "../errors/agent-error.ts";
 import { checkOptionNames, meantOption } from "./check-option-names.ts";
-import { BOUND, FLAG, FUNCTION, POSITIVE } from "./option-rules.ts";
+import { BOUND_OPTION, FLAG_OPTION, FUNCTION_OPTION, POSITIVE_OPTION } from "./option-rules.ts";
 
 function messageFor(options: unknown, names: Readonly<Record<string, true>> = { timeoutMs: true, guard: true }): string {
   try {
@@ -101,7 +101,7 @@ describe("the hint for an option of another library", () => {
 });
 
 describe("the rule of an option", () => {
-  const names = { guard: FLAG, maxBytes: BOUND, everyMs: POSITIVE, now: FUNCTION };
+  const names = { guard: FLAG_OPTION, maxBytes: BOUND_OPTION, everyMs: POSITIVE_OPTION, now: FUNCTION_OPTION };
   it.each<[string, unknown]>([
     ["a flag", { guard: false }],
     ["no bound", { maxBytes: Infinity }],

@@ -6,14 +6,14 @@ export interface OptionRule {
 }
 
 /** A text such as "false" would count as true. */
-export const FLAG: OptionRule = { accepts: (value) => typeof value === "boolean", expected: "true or false" };
+export const FLAG_OPTION: OptionRule = { accepts: (value) => typeof value === "boolean", expected: "true or false" };
 
 /** `NaN` would be no bound. */
-export const BOUND: OptionRule = { accepts: (value) => typeof value === "number" && value >= 0, expected: "a number from 0" };
+export const BOUND_OPTION: OptionRule = { accepts: (value) => typeof value === "number" && value >= 0, expected: "a number from 0" };
 
-export const POSITIVE: OptionRule = { accepts: (value) => typeof value === "number" && value > 0, expected: "a number above 0" };
+export const POSITIVE_OPTION: OptionRule = { accepts: (value) => typeof value === "number" && value > 0, expected: "a number above 0" };
 
-export const FUNCTION: OptionRule = { accepts: (value) => typeof value === "function", expected: "a function" };
+export const FUNCTION_OPTION: OptionRule = { accepts: (value) => typeof value === "function", expected: "a function" };
 
 export function isOptionRule(value: unknown): value is OptionRule {
   return typeof value === "object" && value !== null && "accepts" in value && "expected" in value;

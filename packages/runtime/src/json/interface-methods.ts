@@ -17,13 +17,13 @@ import type {
 } from "@keelson/protocol";
 import type { MethodOptions } from "./check-method-options.ts";
 import type { OptionNames } from "./option-names.ts";
-import { BOUND, FLAG } from "./option-rules.ts";
+import { BOUND_OPTION, FLAG_OPTION } from "./option-rules.ts";
 
 // Options of the methods of the protocol's interfaces. The implementations of this library refuse others; those of users are not checked.
 
 export const EVENT_LOG_METHODS: MethodOptions<EventLog> = {
   append: [3, { epoch: true, durability: true, summary: true, texts: true, at: true }],
-  read: [1, { after: true, follow: FLAG, signal: true }, "throws"],
+  read: [1, { after: true, follow: FLAG_OPTION, signal: true }, "throws"],
   list: [0, { prefix: true, after: true, limit: true }],
   seal: [1, { before: true, signal: true }],
   acquire: [1, { owner: true, ttlMs: true }],
@@ -44,7 +44,7 @@ export const STATE_STORE_METHODS: MethodOptions<StateStore> = {
 };
 
 export const BUDGET_LEDGER_METHODS: MethodOptions<BudgetLedger> = {
-  reserve: [3, { owner: true, inTurn: FLAG }],
+  reserve: [3, { owner: true, inTurn: FLAG_OPTION }],
   changed: [1, { signal: true, key: true }],
 };
 
@@ -58,32 +58,32 @@ export const VFS_METHODS: MethodOptions<Vfs> = {
     1,
     {
       path: true,
-      afterContext: BOUND,
-      beforeContext: BOUND,
+      afterContext: BOUND_OPTION,
+      beforeContext: BOUND_OPTION,
       context: true,
-      caseInsensitive: FLAG,
+      caseInsensitive: FLAG_OPTION,
       glob: true,
       fileType: true,
       maxMatches: true,
       outputMode: true,
-      multiline: FLAG,
-      lineNumbers: FLAG,
-      invert: FLAG,
-      fixedString: FLAG,
-      gitignore: FLAG,
+      multiline: FLAG_OPTION,
+      lineNumbers: FLAG_OPTION,
+      invert: FLAG_OPTION,
+      fixedString: FLAG_OPTION,
+      gitignore: FLAG_OPTION,
       leaveOut: true,
       signal: true,
     },
   ],
-  glob: [1, { path: true, limit: true, gitignore: FLAG, signal: true }],
+  glob: [1, { path: true, limit: true, gitignore: FLAG_OPTION, signal: true }],
   upload: [2, { signal: true }],
   download: [2, { signal: true }],
-  rm: [1, { signal: true, recursive: FLAG }],
+  rm: [1, { signal: true, recursive: FLAG_OPTION }],
   cp: [2, { signal: true }],
   mv: [2, { signal: true }],
 };
 
-const PROGRAM = { cwd: true, env: true, inheritEnv: FLAG, stdin: true, timeoutMs: true, maxOutputBytes: true, signal: true };
+const PROGRAM = { cwd: true, env: true, inheritEnv: FLAG_OPTION, stdin: true, timeoutMs: true, maxOutputBytes: true, signal: true };
 
 const JOB: OptionNames<JobRequest> = { ...PROGRAM, command: true, program: true, args: true, blobs: true, pty: true };
 
@@ -94,7 +94,7 @@ export const EXECUTOR_METHODS: MethodOptions<Executor> = {
 
 export const JOBS_METHODS: MethodOptions<Jobs> = {
   start: [0, JOB],
-  poll: [1, { after: true, maxBytes: BOUND, waitMs: true, signal: true }],
+  poll: [1, { after: true, maxBytes: BOUND_OPTION, waitMs: true, signal: true }],
 };
 
 const DISPATCH = { id: true, parent: true, parentSession: true, deadline: true, authority: true, signal: true };

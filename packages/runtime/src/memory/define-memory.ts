@@ -9,7 +9,7 @@ import { memoryTools } from "./memory-tools.ts";
 import { recallRule } from "./recall-rule.ts";
 import { recallRelevant, type RecallStrategy } from "./recall-strategy.ts";
 import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
-import { BOUND, FUNCTION } from "../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../json/option-rules.ts";
 
 const MEMORY_METHODS: MethodOptions<Memory> = { items: [0, { after: true, limit: true }] };
 
@@ -106,9 +106,9 @@ const OPTIONS = {
   strategy: true,
   writtenBy: true,
   summarise: true,
-  maxBytes: BOUND,
+  maxBytes: BOUND_OPTION,
   contentKind: true,
-  now: FUNCTION,
+  now: FUNCTION_OPTION,
 } as const;
 
 function invalid(option: string, problem: string): AgentError {

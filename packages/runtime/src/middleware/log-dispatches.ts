@@ -1,7 +1,7 @@
 import { OrchestratorError, type OperatorOutput } from "@keelson/protocol";
 import type { DispatchObserver } from "./dispatch-middleware.ts";
 import { checkOptionNames } from "../json/option-names.ts";
-import { FUNCTION } from "../json/option-rules.ts";
+import { FUNCTION_OPTION } from "../json/option-rules.ts";
 
 /** One dispatch that is over. */
 export interface DispatchLogEntry {
@@ -24,7 +24,7 @@ export function logDispatches(options: {
   now(): number;
   write(entry: DispatchLogEntry): void | Promise<void>;
 }): DispatchObserver {
-  checkOptionNames("logDispatches", options, { now: FUNCTION, write: true });
+  checkOptionNames("logDispatches", options, { now: FUNCTION_OPTION, write: true });
   const { now, write } = options;
   return {
     name: "log-dispatches",

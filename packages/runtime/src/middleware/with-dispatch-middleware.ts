@@ -3,7 +3,7 @@ import type { DispatchStack } from "./dispatch-middleware.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 import { checkMethodOptions } from "../json/check-method-options.ts";
 import { ORCHESTRATOR_METHODS } from "../json/interface-methods.ts";
-import { BOUND } from "../json/option-rules.ts";
+import { BOUND_OPTION } from "../json/option-rules.ts";
 
 export interface WithDispatchMiddlewareOptions {
   /** Makes ids for starts without one. Default: random. */
@@ -22,7 +22,7 @@ export function withDispatchMiddleware(
   stack: DispatchStack,
   options: WithDispatchMiddlewareOptions = {},
 ): Orchestrator {
-  checkOptionNames("withDispatchMiddleware", options, { newId: true, maxFinished: BOUND });
+  checkOptionNames("withDispatchMiddleware", options, { newId: true, maxFinished: BOUND_OPTION });
   const { newId = () => globalThis.crypto.randomUUID(), maxFinished = 1000 } = options;
   const working = new Map<string, Promise<OperatorOutput>>();
   const finished = new Map<string, Promise<OperatorOutput>>();

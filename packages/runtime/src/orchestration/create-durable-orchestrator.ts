@@ -29,7 +29,7 @@ import { dispatchTasks } from "./dispatch-tasks.ts";
 import { dispatchedRun } from "./dispatched-run.ts";
 import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
 import { ORCHESTRATOR_METHODS } from "../json/interface-methods.ts";
-import { FLAG } from "../json/option-rules.ts";
+import { FLAG_OPTION } from "../json/option-rules.ts";
 
 /** A runner of one agent or of several. */
 export type AnyRunner = SingleRunner | SingleRunner<unknown> | Runner<Agents>;
@@ -70,7 +70,7 @@ const DURABLE_METHODS: MethodOptions<DurableOrchestrator> = {
   attach: [1, { signal: true }],
   signal: [2, { key: true }],
   approve: [2, { key: true }],
-  steer: [2, { interrupt: FLAG, key: true }],
+  steer: [2, { interrupt: FLAG_OPTION, key: true }],
 };
 
 /**

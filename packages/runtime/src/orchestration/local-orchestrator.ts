@@ -24,7 +24,7 @@ import { OperatorContext } from "./operator-context.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 import { checkMethodOptions } from "../json/check-method-options.ts";
 import { ORCHESTRATOR_METHODS } from "../json/interface-methods.ts";
-import { BOUND } from "../json/option-rules.ts";
+import { BOUND_OPTION } from "../json/option-rules.ts";
 
 export interface LocalOrchestratorOptions {
   readonly operators?: { readonly [id: string]: Operator } | undefined;
@@ -69,8 +69,8 @@ export function createLocalOrchestrator(options: LocalOrchestratorOptions = {}):
     operators: true,
     clock: true,
     newId: true,
-    maxFinished: BOUND,
-    abandonMs: BOUND,
+    maxFinished: BOUND_OPTION,
+    abandonMs: BOUND_OPTION,
     onEvent: true,
     middleware: true,
   });

@@ -3,7 +3,7 @@ import { DATE_SUFFIX, findListed } from "./listed-models.ts";
 import type { ModelPrice, PriceTable, TokenPrices } from "./model-price.ts";
 import { checkOptionNames } from "../json/option-names.ts";
 import { checkPrice } from "./check-price.ts";
-import { FLAG } from "../json/option-rules.ts";
+import { FLAG_OPTION } from "../json/option-rules.ts";
 
 /** What a usage was bought as. */
 export interface CostOptions {
@@ -31,7 +31,7 @@ export function priceOf(model: string, overrides?: PriceTable): ModelPrice | nul
 
 /** What this usage costs. `null` when the price is unknown (that of a batch too), or the vendor did not report input and output tokens. */
 export function costOf(usage: Usage, price: ModelPrice | null, options: CostOptions = {}): Usd | null {
-  checkOptionNames("costOf", options, { batch: FLAG });
+  checkOptionNames("costOf", options, { batch: FLAG_OPTION });
   if (price !== null) checkPrice("price", price);
   const { batch = false } = options;
   const { inputTokens, outputTokens } = usage;

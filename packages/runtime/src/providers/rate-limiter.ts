@@ -1,9 +1,9 @@
 import { ModelError } from "@keelson/protocol";
 import { checkOptionNames } from "../json/option-names.ts";
 import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
-import { BOUND } from "../json/option-rules.ts";
+import { BOUND_OPTION } from "../json/option-rules.ts";
 
-const LIMITER_METHODS: MethodOptions<RateLimiter> = { acquire: [0, { tokens: BOUND, signal: true }] };
+const LIMITER_METHODS: MethodOptions<RateLimiter> = { acquire: [0, { tokens: BOUND_OPTION, signal: true }] };
 
 /** Where limiters and breakers have their time from; the clock of a runner is one. */
 export interface ProviderClock {

@@ -30,7 +30,7 @@ import type { SessionsOptions } from "./sessions-options.ts";
 import { emptySession, type SessionState } from "./session-state.ts";
 import { checkMethodOptions, type MethodOptions } from "../json/check-method-options.ts";
 import { checkOptionNames } from "../json/option-names.ts";
-import { BOUND, FLAG } from "../json/option-rules.ts";
+import { BOUND_OPTION, FLAG_OPTION } from "../json/option-rules.ts";
 
 export interface SessionView {
   readonly metadata: SessionMetadata;
@@ -115,8 +115,8 @@ const SESSIONS_METHODS: MethodOptions<Sessions> = {
   list: [0, { agent: true, tag: true, state: true, since: true, until: true, children: true }],
   search: [1, { limit: true, session: true, children: true, maxRecords: true, signal: true }],
   fork: [1, { id: true, name: true, turn: true, seq: true }],
-  retain: [0, { maxAgeMs: BOUND, maxBytes: BOUND, sealAfterMs: true, archive: true, dryRun: true }],
-  events: [1, { after: true, follow: FLAG, signal: true }, "throws"],
+  retain: [0, { maxAgeMs: BOUND_OPTION, maxBytes: BOUND_OPTION, sealAfterMs: true, archive: true, dryRun: true }],
+  events: [1, { after: true, follow: FLAG_OPTION, signal: true }, "throws"],
 };
 
 export function createSessions(options: SessionsOptions): Sessions {

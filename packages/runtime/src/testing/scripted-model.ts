@@ -14,7 +14,7 @@ import { checkOptionNames } from "../json/option-names.ts";
 import { checkPrice } from "../providers/check-price.ts";
 import { checkMethodOptions } from "../json/check-method-options.ts";
 import { PROVIDER_METHODS } from "../json/interface-methods.ts";
-import { POSITIVE } from "../json/option-rules.ts";
+import { POSITIVE_OPTION } from "../json/option-rules.ts";
 
 /** What the model responds at one call. */
 export interface ScriptedResponse {
@@ -109,7 +109,7 @@ function checkTurn(turn: string | ScriptedResponse): void {
     stopReason: true,
     error: true,
     wait: true,
-    chunkSize: POSITIVE,
+    chunkSize: POSITIVE_OPTION,
   });
   for (const call of turn.toolCalls ?? []) checkOptionNames("A call of scriptedModel", call, CALL);
 }

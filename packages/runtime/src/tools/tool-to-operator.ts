@@ -16,7 +16,7 @@ import { isToolContent } from "./json-output.ts";
 import { type CallArguments, prepareCall } from "./prepare-call.ts";
 import { unattendedTool } from "./unattended-tool.ts";
 import { checkOptionNames } from "../json/option-names.ts";
-import { BOUND } from "../json/option-rules.ts";
+import { BOUND_OPTION } from "../json/option-rules.ts";
 
 /**
  * Any leaf where an operator is expected: its arguments are `metadata.input`, or else the text of the message as JSON.
@@ -25,11 +25,11 @@ import { BOUND } from "../json/option-rules.ts";
 export function toolToOperator(tool: Tool, options: LeafOptions & { readonly agent?: string | undefined } = {}): Operator {
   checkOptionNames("toolToOperator", options, {
     clock: true,
-    graceMs: BOUND,
+    graceMs: BOUND_OPTION,
     maxMediaBytes: true,
     imageProblem: true,
     blobs: true,
-    maxBlobBytes: BOUND,
+    maxBlobBytes: BOUND_OPTION,
     agent: true,
   });
   return {

@@ -51,7 +51,7 @@ import { checkSignal } from "../definition/signals/check-signals.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { outputOf } from "../features/output/run-output.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
-import { FLAG } from "../../json/option-rules.ts";
+import { FLAG_OPTION } from "../../json/option-rules.ts";
 
 /** A run at work in this process: drives the loop turn by turn, and is the handle that users hold. */
 export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatcher {
@@ -175,7 +175,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   }
 
   async steer(message: string | Message, options: { readonly interrupt?: boolean } = {}): Promise<void> {
-    checkOptionNames("run.steer", options, { interrupt: FLAG });
+    checkOptionNames("run.steer", options, { interrupt: FLAG_OPTION });
     const { interrupt = false } = options;
     const steering = steeringMessage(message);
     checkImages("message", steering.content, shownTo(this.#options.agent as Agent<unknown>, this.#options.runner.services));

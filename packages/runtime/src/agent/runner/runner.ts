@@ -41,7 +41,7 @@ import { writeToRun } from "./write-to-run.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
-import { FLAG, POSITIVE } from "../../json/option-rules.ts";
+import { FLAG_OPTION, POSITIVE_OPTION } from "../../json/option-rules.ts";
 
 export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
 
@@ -136,10 +136,10 @@ export interface Runner<A extends Agents> extends RunnerBase {
 const RUNNER_METHODS: MethodOptions<RunnerBase> = {
   xray: [1, { request: true, systemFiles: true }],
   resume: [1, { signal: true }],
-  recover: [0, { concurrency: POSITIVE }],
+  recover: [0, { concurrency: POSITIVE_OPTION }],
   approve: [2, { key: true }],
   signal: [2, { key: true }],
-  steer: [2, { interrupt: FLAG, key: true }],
+  steer: [2, { interrupt: FLAG_OPTION, key: true }],
   advance: [1, { signal: true }],
   rehearse: [0, { sessions: true, signal: true }, "throws"],
 };

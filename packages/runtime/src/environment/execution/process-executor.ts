@@ -7,7 +7,7 @@ import { type CommandExecutor, createExecutor } from "./create-executor.ts";
 import { runProcess, type Wiring } from "./run-process.ts";
 import { endStrays } from "./stray-processes.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface ProcessExecutorOptions {
   /** Where commands start, unless they say otherwise. */
@@ -35,7 +35,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): CommandE
     env: true,
     passSecrets: true,
     shell: true,
-    killGraceMs: BOUND,
+    killGraceMs: BOUND_OPTION,
     maxOutputBytes: true,
   });
   const inherited = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env };

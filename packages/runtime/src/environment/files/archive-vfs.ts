@@ -8,7 +8,7 @@ import { createTreeVfs } from "./tree-vfs.ts";
 import { notDirectory, outsideRoot } from "./vfs-failures.ts";
 import { requirePossible, resolveVirtualPath } from "./virtual-path.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface ArchiveVfsOptions {
   /** Bytes that it may unpack to, all entries together; of a tar.gz with its headers. Default 256 MiB. */
@@ -35,7 +35,7 @@ const ZIP_STARTS: ReadonlySet<number> = new Set([0x04034b50, 0x06054b50]);
  * never followed: they are listed in `leftOut`.
  */
 export async function createArchiveVfs(archive: Uint8Array, options: ArchiveVfsOptions = {}): Promise<ArchiveVfs> {
-  checkOptionNames("createArchiveVfs", options, { maxBytes: BOUND, maxEntries: BOUND, signal: true });
+  checkOptionNames("createArchiveVfs", options, { maxBytes: BOUND_OPTION, maxEntries: BOUND_OPTION, signal: true });
   const { maxBytes = DEFAULT_MAX_BYTES, maxEntries = DEFAULT_MAX_ENTRIES, signal } = options;
   signal?.throwIfAborted();
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);

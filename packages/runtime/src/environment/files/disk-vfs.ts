@@ -26,7 +26,7 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import { withTimeoutErrors } from "./with-timeout-errors.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { VFS_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FLAG } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FLAG_OPTION } from "../../json/option-rules.ts";
 
 export interface DiskVfsOptions {
   /** The folder that relative paths start at and that no path may leave. It must exist. */
@@ -74,8 +74,8 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
   checkOptionNames("createDiskVfs", options, {
     root: true,
     allowed: true,
-    readOnly: FLAG,
-    maxReadBytes: BOUND,
+    readOnly: FLAG_OPTION,
+    maxReadBytes: BOUND_OPTION,
     ripgrep: true,
     access: true,
   });

@@ -9,7 +9,7 @@ import { heapFlags } from "./heap-flags.ts";
 import { injectCredentials } from "./inject-credentials.ts";
 import { LINK_VARIABLE, STDIO_LINK } from "./link-to-starter.ts";
 import { OperatorProcess } from "./operator-process.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface ContainerEnvironmentOptions {
   /** The module that calls `serveOperator`, as the container sees it: a path or a file URL. */
@@ -65,7 +65,7 @@ export function createContainerEnvironment(options: ContainerEnvironmentOptions)
     env: true,
     secrets: true,
     host: true,
-    killGraceMs: BOUND,
+    killGraceMs: BOUND_OPTION,
   });
   const { module, args = [], nodeArgs = [], mounts = [], env = {}, killGraceMs = 2000 } = options;
   const path = module instanceof URL || module.startsWith("file:") ? fileURLToPath(module) : module;

@@ -11,7 +11,7 @@ import { heapFlags } from "./heap-flags.ts";
 import { heldCredentials } from "./held-credentials.ts";
 import { injectCredentials } from "./inject-credentials.ts";
 import { OperatorProcess } from "./operator-process.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface ProcessEnvironmentOptions {
   /** The module that calls `serveOperator`: a path or a file URL. Without one it runs no operators. */
@@ -61,7 +61,7 @@ export function createProcessEnvironment(options: ProcessEnvironmentOptions): En
     env: true,
     passSecrets: true,
     secrets: true,
-    killGraceMs: BOUND,
+    killGraceMs: BOUND_OPTION,
   });
   const { module, args = [], cwd = process.cwd(), killGraceMs = 2000 } = options;
   const path = module instanceof URL || module?.startsWith("file:") ? fileURLToPath(module) : module;

@@ -30,7 +30,7 @@ import { injectCredentials } from "./inject-credentials.ts";
 import type { OperatorLink } from "./operator-link.ts";
 import { OperatorProcess } from "./operator-process.ts";
 import { startInSandbox } from "./sandbox-link.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface SandboxEnvironmentOptions {
   /** The module that calls `serveOperator`: a path or a file URL. It and its package can be read in the sandbox. Without one it runs no operators. */
@@ -76,7 +76,7 @@ export function createSandboxEnvironment(options: SandboxEnvironmentOptions): En
   checkOptionNames("createSandboxEnvironment", options, {
     module: true,
     args: true,
-    killGraceMs: BOUND,
+    killGraceMs: BOUND_OPTION,
     workspace: true,
     policy: true,
     secrets: true,

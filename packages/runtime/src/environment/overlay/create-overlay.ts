@@ -9,7 +9,7 @@ import { finishCommit } from "./commit-journal.ts";
 import { openOverlay } from "./open-overlay.ts";
 import type { Overlay } from "./overlay.ts";
 import { type LayerKind, openOverlayFolder } from "./overlay-folder.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface OverlayOptions {
   /** The folder that is worked on. Nothing in it changes before a commit. */
@@ -35,7 +35,7 @@ const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Opens an overlay of a folder, which one process at a time can have open. */
 export async function createOverlay(options: OverlayOptions): Promise<Overlay> {
-  checkOptionNames("createOverlay", options, { base: true, store: true, id: true, shell: true, maxReadBytes: BOUND });
+  checkOptionNames("createOverlay", options, { base: true, store: true, id: true, shell: true, maxReadBytes: BOUND_OPTION });
   const { id = randomUUID(), shell, maxReadBytes = DEFAULT_MAX_READ_BYTES } = options;
   if (!ID.test(id))
     throw new EnvironmentError({ kind: "other", message: `"${id}" is no id of an overlay: use letters, digits, ".", "_" and "-".` });

@@ -8,7 +8,7 @@ import type { FoundSecret, SecretSource } from "./secret-source.ts";
 import { createSharedWork } from "./shared-work.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { SECRET_RESOLVER_METHODS } from "../../json/interface-methods.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface SecretResolverOptions {
   /** Asked in this order, each for the references of its scheme. Default: the environment and files. */
@@ -49,7 +49,7 @@ export function createSecretResolver(options: SecretResolverOptions = {}): Sourc
     sources: true,
     cacheMs: true,
     timeoutMs: true,
-    maxBytes: BOUND,
+    maxBytes: BOUND_OPTION,
     onResolve: true,
     clock: true,
   });

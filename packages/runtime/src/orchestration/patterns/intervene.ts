@@ -1,7 +1,7 @@
 import { OrchestratorError, type JsonValue, type Orchestrator, type RunId, type Signal } from "@keelson/protocol";
 import { observe, type ObserveOptions } from "./observe.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { POSITIVE } from "../../json/option-rules.ts";
+import { POSITIVE_OPTION } from "../../json/option-rules.ts";
 
 /** What may be done to a dispatch at work: tell it something, have it end soon, end it at once, or send any other signal. */
 export type Intervention =
@@ -20,7 +20,7 @@ export async function intervene(
   decide: (answer: JsonValue) => Intervention | undefined | Promise<Intervention | undefined>,
   options: ObserveOptions = {},
 ): Promise<readonly Intervention[]> {
-  checkOptionNames("intervene", options, { query: true, everyMs: POSITIVE, signal: true, clock: true });
+  checkOptionNames("intervene", options, { query: true, everyMs: POSITIVE_OPTION, signal: true, clock: true });
   const done: Intervention[] = [];
   let isOver = false;
   const end = (): void => void (isOver = true);

@@ -2,7 +2,7 @@ import type { JsonValue, Orchestrator, Query, RunId } from "@keelson/protocol";
 import { canonicalJson } from "../../json/index.ts";
 import { systemClock, type Clock } from "../../platform/clock.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { POSITIVE } from "../../json/option-rules.ts";
+import { POSITIVE_OPTION } from "../../json/option-rules.ts";
 
 export interface ObserveOptions {
   /** What is asked. Default: `status`. */
@@ -24,7 +24,7 @@ export async function* observe(
   id: RunId | string,
   options: ObserveOptions = {},
 ): AsyncGenerator<JsonValue, void, undefined> {
-  checkOptionNames("observe", options, { query: true, everyMs: POSITIVE, signal: true, clock: true });
+  checkOptionNames("observe", options, { query: true, everyMs: POSITIVE_OPTION, signal: true, clock: true });
   const { query = { name: "status", params: {} }, everyMs = 1000, signal, clock = systemClock } = options;
   let isOver = false;
   let wake = (): void => {};

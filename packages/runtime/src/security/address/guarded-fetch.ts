@@ -6,7 +6,7 @@ import { contentDecoder } from "../../transport/content-decoder.ts";
 import { literalAddress } from "../../transport/public-address.ts";
 import { resolvePublic, type ResolveHost } from "../../transport/resolve-public.ts";
 import { AddressRefused, guardedLookup } from "./guarded-lookup.ts";
-import { BOUND } from "../../json/option-rules.ts";
+import { BOUND_OPTION } from "../../json/option-rules.ts";
 
 export interface GuardedFetchOptions {
   /** When given, only these hosts are fetched from: `example.com`, or `*.example.com` for all below it. */
@@ -53,7 +53,7 @@ export function createGuardedFetch(options: GuardedFetchOptions = {}): GuardedFe
     inside: true,
     ports: true,
     maxRedirects: true,
-    maxBytes: BOUND,
+    maxBytes: BOUND_OPTION,
     idleTimeoutMs: true,
     resolve: true,
   });

@@ -5,7 +5,7 @@ import { assertBlob, digestOf, MAX_BLOB_BYTES, sliceBlob } from "../../state/kit
 import { unopened } from "./unopened.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { BLOB_STORE_METHODS } from "../../json/interface-methods.ts";
-import { FLAG } from "../../json/option-rules.ts";
+import { FLAG_OPTION } from "../../json/option-rules.ts";
 
 export interface EncryptBlobStoreOptions {
   readonly keys: KeyRing;
@@ -21,7 +21,7 @@ const PLACE = "blob";
  * for as long as one key is the current one. Sizes stay readable. A range is cut from the whole blob, which has to be opened for it.
  */
 export function encryptBlobStore(blobs: BlobStore, options: EncryptBlobStoreOptions): BlobStore {
-  checkOptionNames("encryptBlobStore", options, { keys: true, mayBePlain: FLAG });
+  checkOptionNames("encryptBlobStore", options, { keys: true, mayBePlain: FLAG_OPTION });
   const { keys, mayBePlain = false } = options;
   const sealer = createSealer(keys);
   const encrypted: BlobStore = {

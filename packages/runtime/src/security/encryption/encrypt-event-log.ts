@@ -9,7 +9,7 @@ import { encryptBlobStore } from "./encrypt-blob-store.ts";
 import { unopened } from "./unopened.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
-import { FLAG } from "../../json/option-rules.ts";
+import { FLAG_OPTION } from "../../json/option-rules.ts";
 
 export interface EncryptEventLogOptions {
   readonly keys: KeyRing;
@@ -27,7 +27,7 @@ const SEALED = "~sealed";
  * key in the ring for as long as such logs are there, or export and import them.
  */
 export function encryptEventLog(log: EventLog, options: EncryptEventLogOptions): EventLog {
-  checkOptionNames("encryptEventLog", options, { keys: true, mayBePlain: FLAG });
+  checkOptionNames("encryptEventLog", options, { keys: true, mayBePlain: FLAG_OPTION });
   const { keys, mayBePlain = false } = options;
   const sealer = createSealer(keys);
   let lastSealed: Promise<unknown> = Promise.resolve();

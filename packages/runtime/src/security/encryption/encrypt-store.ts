@@ -15,7 +15,7 @@ import type { StoreMiddleware } from "../../middleware/store-middleware.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { jsonText } from "../../state/kit/state-entry.ts";
 import { scopeName } from "../../state/kit/state-scope.ts";
-import { FLAG, FUNCTION } from "../../json/option-rules.ts";
+import { FLAG_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface EncryptStoreOptions {
   readonly keys: KeyRing;
@@ -34,7 +34,7 @@ const PAGE = 500;
  * a store can't look into what it holds. Add it as the last transformer, next to the store.
  */
 export function encryptStore(options: EncryptStoreOptions): StoreMiddleware {
-  checkOptionNames("encryptStore", options, { keys: true, mayBePlain: FLAG });
+  checkOptionNames("encryptStore", options, { keys: true, mayBePlain: FLAG_OPTION });
   const { keys, mayBePlain = false } = options;
   const sealer = createSealer(keys);
   return {
@@ -63,7 +63,7 @@ export async function resealStore(
   scope: Scope,
   options: EncryptStoreOptions & { readonly now?: (() => number) | undefined },
 ): Promise<number> {
-  checkOptionNames("resealStore", options, { keys: true, mayBePlain: FLAG, now: FUNCTION });
+  checkOptionNames("resealStore", options, { keys: true, mayBePlain: FLAG_OPTION, now: FUNCTION_OPTION });
   const { keys, mayBePlain = false, now = systemClock.now } = options;
   const sealer = createSealer(keys);
   let count = 0;

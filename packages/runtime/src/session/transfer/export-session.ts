@@ -19,7 +19,7 @@ import { isRecordOf } from "../record-data.ts";
 import { sessionError } from "../session-error.ts";
 import { CHILD_MARK, parentSession } from "../session-id.ts";
 import { EXPORT_VERSION, type ExportLine, type LineHash, writeLine } from "./export-line.ts";
-import { FUNCTION } from "../../json/option-rules.ts";
+import { FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface ExportOptions {
   readonly log: EventLog;
@@ -36,7 +36,7 @@ const PART_BYTES = 192 * 1024;
  * are held at a time. A session that is being worked on is exported as it is now.
  */
 export async function* exportSession(options: ExportOptions, id: string): AsyncGenerator<string> {
-  checkOptionNames("exportSession", options, { log: true, blobs: true, now: FUNCTION });
+  checkOptionNames("exportSession", options, { log: true, blobs: true, now: FUNCTION_OPTION });
   const { log, blobs, now = systemClock.now } = options;
   const session = id as SessionId;
   const parent = parentSession(session);

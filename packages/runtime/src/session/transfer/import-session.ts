@@ -22,7 +22,7 @@ import { sessionError } from "../session-error.ts";
 import { checkSessionId } from "../session-id.ts";
 import { importedSummary } from "../session-summary.ts";
 import { exportedLog, type ExportedRecord, type ExportHeader, isJsonObject, readExport } from "./read-export.ts";
-import { FUNCTION } from "../../json/option-rules.ts";
+import { FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface ImportOptions {
   readonly log: EventLog;
@@ -61,7 +61,7 @@ const CHARS_PER_APPEND = 1024 * 1024;
  * the session says and allows: import only from those whom you would let change the stores.
  */
 export async function importSession(options: ImportOptions, source: ExportSource): Promise<ImportedSession> {
-  checkOptionNames("importSession", options, { log: true, blobs: true, id: true, owner: true, leaseTtlMs: true, now: FUNCTION });
+  checkOptionNames("importSession", options, { log: true, blobs: true, id: true, owner: true, leaseTtlMs: true, now: FUNCTION_OPTION });
   const { log, owner = processOwner(randomId()), leaseTtlMs: ttlMs = 30_000 } = options;
   const { header, count } = await checkExport(source);
   const session = (options.id ?? header.session) as SessionId;

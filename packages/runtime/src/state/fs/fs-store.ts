@@ -15,7 +15,7 @@ import { isDigestPath, keyFile, keyOfPath, scopeFolder } from "./key-path.ts";
 import { mayBeLeftBehind, removeDraftsOf, removeLeftBehind, removeWithFolders } from "./left-behind.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface FsStoreOptions {
   /** The folder; it is created when missing. */
@@ -45,7 +45,7 @@ const MAX_TIDIED = 10_000;
  */
 export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStore {
   const options: FsStoreOptions = typeof rootOrOptions === "string" ? { root: rootOrOptions } : rootOrOptions;
-  checkOptionNames("createFsStore", options, { root: true, format: true, now: FUNCTION, maxValueBytes: BOUND, busyTimeoutMs: BOUND });
+  checkOptionNames("createFsStore", options, { root: true, format: true, now: FUNCTION_OPTION, maxValueBytes: BOUND_OPTION, busyTimeoutMs: BOUND_OPTION });
   const { now = Date.now, maxValueBytes, busyTimeoutMs = 10_000 } = options;
   if (typeof options.root !== "string" || options.root === "" || options.root.includes("\0"))
     throw new StateError({

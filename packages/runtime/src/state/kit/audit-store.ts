@@ -2,7 +2,7 @@ import { type Scope, StateError } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import type { StoreObserver } from "../../middleware/store-middleware.ts";
 import { scopeName } from "./state-scope.ts";
-import { FUNCTION } from "../../json/option-rules.ts";
+import { FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 /** That somebody read or changed something, and how it ended: never what it was. */
 export interface StoreAuditEntry {
@@ -35,7 +35,7 @@ type Found = Pick<StoreAuditEntry, "version" | "found">;
 
 /** Tells who asked a store for what, and what came of it. An observer: it sees what the caller sees, and changes nothing. */
 export function auditStore(options: AuditStoreOptions): StoreObserver {
-  checkOptionNames("auditStore", options, { record: true, operations: true, now: FUNCTION });
+  checkOptionNames("auditStore", options, { record: true, operations: true, now: FUNCTION_OPTION });
   const { record, operations, now = Date.now } = options;
   async function told<T>(
     operation: StoreAuditEntry["operation"],

@@ -2,7 +2,7 @@ import type { Scope, StoredValue } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import type { StoreMiddleware } from "../../middleware/store-middleware.ts";
 import { scopeName } from "./state-scope.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface CacheStoreOptions {
   /** How many keys are kept; those that were read longest ago go first. Default 1,000. */
@@ -26,7 +26,7 @@ interface Cached {
  * guard, since it responds in the store's place; lists and searches go to the store.
  */
 export function cacheStore(options: CacheStoreOptions = {}): StoreMiddleware {
-  checkOptionNames("cacheStore", options, { maxEntries: BOUND, maxAgeMs: BOUND, now: FUNCTION });
+  checkOptionNames("cacheStore", options, { maxEntries: BOUND_OPTION, maxAgeMs: BOUND_OPTION, now: FUNCTION_OPTION });
   const { maxEntries = 1000, maxAgeMs = Number.POSITIVE_INFINITY, now = Date.now } = options;
   // In the order in which they were read.
   const cached = new Map<string, Cached>();

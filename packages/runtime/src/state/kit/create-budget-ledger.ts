@@ -7,7 +7,7 @@ import type { Poll } from "./poll.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { BUDGET_LEDGER_METHODS } from "../../json/interface-methods.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 /**
  * The rows that a call is about: those of these keys and scopes, and of the scopes that the reservations of these keys count
@@ -54,9 +54,9 @@ export function createBudgetLedger(backend: BudgetBackend, terms: BudgetLedgerTe
     id: true,
     owner: true,
     durability: true,
-    presumeSpentAfterMs: BOUND,
+    presumeSpentAfterMs: BOUND_OPTION,
     isDeadOwner: true,
-    now: FUNCTION,
+    now: FUNCTION_OPTION,
     lookEveryMs: true,
     poll: true,
     assertOpen: true,

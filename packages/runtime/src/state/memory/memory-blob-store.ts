@@ -3,7 +3,7 @@ import { assertBlob, closedBlobStore, digestOf, MAX_BLOB_BYTES, missingBlob, sli
 import { checkOptionNames } from "../../json/option-names.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { BLOB_STORE_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface MemoryBlobStoreOptions {
   /** Unix ms. Default `Date.now`. */
@@ -14,7 +14,7 @@ export interface MemoryBlobStoreOptions {
 
 /** Blobs that live as long as this object. Only its own copies are kept and only copies leave it, so that no content goes bad. */
 export function createMemoryBlobStore(options: MemoryBlobStoreOptions = {}): BlobStore {
-  checkOptionNames("createMemoryBlobStore", options, { now: FUNCTION, maxBlobBytes: BOUND });
+  checkOptionNames("createMemoryBlobStore", options, { now: FUNCTION_OPTION, maxBlobBytes: BOUND_OPTION });
   const { now = Date.now, maxBlobBytes = MAX_BLOB_BYTES } = options;
   const blobs = new Map<Digest, { readonly bytes: Uint8Array; readonly putAt: number }>();
   let closed = false;

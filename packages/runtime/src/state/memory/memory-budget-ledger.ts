@@ -9,7 +9,7 @@ import { type Poll, pollAlive } from "../kit/poll.ts";
 import { scopesOf } from "../kit/budget-queue.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { RecentSettlements } from "./recent-settlements.ts";
-import { BOUND, FUNCTION, POSITIVE } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION, POSITIVE_OPTION } from "../../json/option-rules.ts";
 
 export interface MemoryBudgetLedgerOptions {
   /** What was spent before, by scope: for budgets that outlive the process. Runs that are resumed tell their part themselves. */
@@ -30,10 +30,10 @@ export interface MemoryBudgetLedgerOptions {
 export function createMemoryBudgetLedger(options: MemoryBudgetLedgerOptions = {}): BudgetLedger {
   checkOptionNames("createMemoryBudgetLedger", options, {
     spent: true,
-    presumeSpentAfterMs: BOUND,
+    presumeSpentAfterMs: BOUND_OPTION,
     isDeadOwner: true,
-    now: FUNCTION,
-    pollMs: POSITIVE,
+    now: FUNCTION_OPTION,
+    pollMs: POSITIVE_OPTION,
     poll: true,
   });
   const rows = new MemoryBudgetRows();

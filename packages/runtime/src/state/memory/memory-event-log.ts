@@ -9,7 +9,7 @@ import { readRecords, type ReadOptions, type RecordSource, timeAt } from "../kit
 import { checkOptionNames } from "../../json/option-names.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface MemoryEventLogOptions {
   /** Unix ms. Default `Date.now`. */
@@ -24,7 +24,7 @@ const NOBODY: readonly (() => void)[] = [];
 
 /** Logs that live as long as this object: for tests, and for runs that nobody resumes. Durability has no meaning here. */
 export function createMemoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
-  checkOptionNames("createMemoryEventLog", options, { now: FUNCTION, maxRecordBytes: BOUND });
+  checkOptionNames("createMemoryEventLog", options, { now: FUNCTION_OPTION, maxRecordBytes: BOUND_OPTION });
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES } = options;
   const logs = new Map<LogId, MemoryLogContent>();
   const leases = new Map<LogId, LeaseState>();

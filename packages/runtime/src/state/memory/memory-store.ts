@@ -6,7 +6,7 @@ import { scopeName } from "../kit/state-scope.ts";
 import { createRecentUses } from "./recent-uses.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface MemoryStoreOptions {
   /** Unix ms. Default `Date.now`. */
@@ -24,7 +24,7 @@ export interface MemoryStoreOptions {
  * `maxBytes` it is a cache that evicts the least recently used key.
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): StateStore {
-  checkOptionNames("createMemoryStore", options, { now: FUNCTION, maxValueBytes: BOUND, maxKeys: BOUND, maxBytes: true });
+  checkOptionNames("createMemoryStore", options, { now: FUNCTION_OPTION, maxValueBytes: BOUND_OPTION, maxKeys: BOUND_OPTION, maxBytes: true });
   const { now = Date.now, maxValueBytes } = options;
   const uses = createRecentUses(options);
   const scopes = new Map<string, Map<string, StateEntry>>();

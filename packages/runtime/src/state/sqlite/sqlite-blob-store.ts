@@ -5,7 +5,7 @@ import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { BLOB_STORE_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 export interface SqliteBlobStoreOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
@@ -32,7 +32,12 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/;
  */
 export function createSqliteBlobStore(pathOrOptions: string | SqliteBlobStoreOptions): BlobStore {
   const options: SqliteBlobStoreOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
-  checkOptionNames("createSqliteBlobStore", options, { path: true, now: FUNCTION, maxBlobBytes: BOUND, busyTimeoutMs: BOUND });
+  checkOptionNames("createSqliteBlobStore", options, {
+    path: true,
+    now: FUNCTION_OPTION,
+    maxBlobBytes: BOUND_OPTION,
+    busyTimeoutMs: BOUND_OPTION,
+  });
   const { now = Date.now, maxBlobBytes = MAX_BLOB_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);
   let closed = false;

@@ -8,7 +8,7 @@ import { openSqliteDatabase } from "./sqlite-database.ts";
 import { BUSY_TIMEOUT_MS } from "./sqlite-file.ts";
 import { createForeignWatch } from "./sqlite-foreign-watch.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
-import { BOUND, FUNCTION, POSITIVE } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION, POSITIVE_OPTION } from "../../json/option-rules.ts";
 
 export interface SqliteBudgetLedgerOptions {
   /** The database file; it and its folder are created when missing. An event log may use the same one. */
@@ -40,12 +40,12 @@ export function createSqliteBudgetLedger(pathOrOptions: string | SqliteBudgetLed
   checkOptionNames("createSqliteBudgetLedger", options, {
     path: true,
     durability: true,
-    presumeSpentAfterMs: BOUND,
+    presumeSpentAfterMs: BOUND_OPTION,
     isDeadOwner: true,
-    now: FUNCTION,
-    pollMs: POSITIVE,
+    now: FUNCTION_OPTION,
+    pollMs: POSITIVE_OPTION,
     poll: true,
-    busyTimeoutMs: BOUND,
+    busyTimeoutMs: BOUND_OPTION,
   });
   const { durability = "power", busyTimeoutMs = BUSY_TIMEOUT_MS, poll = pollAlive, pollMs } = options;
   const database = openSqliteDatabase(options.path);

@@ -39,7 +39,7 @@ import { createSqliteStore } from "./sqlite-store.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { EVENT_LOG_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION, POSITIVE } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION, POSITIVE_OPTION } from "../../json/option-rules.ts";
 
 /** Brings the blobs, the ledger and the state store of the same file; each is opened when it is first asked for, and closed with the log. */
 export interface SqliteEventLog extends EventLog {
@@ -99,11 +99,11 @@ export function createSqliteEventLog(pathOrOptions: string | SqliteEventLogOptio
   const options: SqliteEventLogOptions = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
   checkOptionNames("createSqliteEventLog", options, {
     path: true,
-    now: FUNCTION,
-    pollMs: POSITIVE,
+    now: FUNCTION_OPTION,
+    pollMs: POSITIVE_OPTION,
     poll: true,
-    busyTimeoutMs: BOUND,
-    maxRecordBytes: BOUND,
+    busyTimeoutMs: BOUND_OPTION,
+    maxRecordBytes: BOUND_OPTION,
   });
   const { now = Date.now, maxRecordBytes = MAX_RECORD_BYTES, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = openSqliteDatabase(options.path);

@@ -12,7 +12,7 @@ import { mergeSomeText } from "./sqlite-text-merge.ts";
 import { searchEntries } from "./sqlite-state-search.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { STATE_STORE_METHODS } from "../../json/interface-methods.ts";
-import { BOUND, FUNCTION } from "../../json/option-rules.ts";
+import { BOUND_OPTION, FUNCTION_OPTION } from "../../json/option-rules.ts";
 
 /** Each write adds a piece to the index of words. */
 const WRITES_PER_MERGE = 16;
@@ -43,9 +43,9 @@ export function createSqliteStore(pathOrOptions: string | SqliteStoreOptions): S
     path: true,
     embedder: true,
     durability: true,
-    now: FUNCTION,
-    maxValueBytes: BOUND,
-    busyTimeoutMs: BOUND,
+    now: FUNCTION_OPTION,
+    maxValueBytes: BOUND_OPTION,
+    busyTimeoutMs: BOUND_OPTION,
   });
   const { embedder, durability = "power", now = Date.now, maxValueBytes, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
   const database = attemptNow(() => openSqliteDatabase(options.path));

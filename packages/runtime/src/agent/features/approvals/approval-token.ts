@@ -4,9 +4,9 @@ import { equalInConstantTime, hmac } from "../../../environment/crypto/hmac.ts";
 import { checkApprovalKeys, type ApprovalKeys } from "../../turn/approval-keys.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 import { checkMethodOptions, type MethodOptions } from "../../../json/check-method-options.ts";
-import { FLAG, FUNCTION } from "../../../json/option-rules.ts";
+import { FLAG_OPTION, FUNCTION_OPTION } from "../../../json/option-rules.ts";
 
-const TOKEN_METHODS: MethodOptions<ApprovalTokens> = { verify: [1, { expired: FLAG }, "throws"] };
+const TOKEN_METHODS: MethodOptions<ApprovalTokens> = { verify: [1, { expired: FLAG_OPTION }, "throws"] };
 
 /** What a token lets its bearer decide: this question about this call with these arguments, once, until then. */
 export interface ApprovalClaims {
@@ -46,7 +46,7 @@ const PREFIX = "keelson-approval-1";
 
 /** @param options.now Unix ms; only `verify` asks it */
 export function createApprovalTokens(options: { readonly keys: ApprovalKeys; readonly now: () => number }): ApprovalTokens {
-  checkOptionNames("createApprovalTokens", options, { keys: true, now: FUNCTION });
+  checkOptionNames("createApprovalTokens", options, { keys: true, now: FUNCTION_OPTION });
   const { keys, now } = options;
   checkApprovalKeys(keys);
   const secrets = new Map([keys.current, ...(keys.previous ?? [])].map(({ id, secret }) => [id, secret]));
