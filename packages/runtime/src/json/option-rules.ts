@@ -1,1 +1,1 @@
-export { BOUND, FLAG, FUNCTION, POSITIVE } from "@keelson/protocol";
+export { BOUND_OPTION, FLAG_OPTION, FUNCTION_OPTION, POSITIVE_OPTION } from "@keelson/protocol";

@@ -29,6 +29,7 @@ const EFFECT_TOOL_OPTIONS: OptionNames<EffectToolDefinition> = {
   maxOutputBytes: true,
   category: true,
   accepted: true,
+  needsApproval: true,
   input: true,
   effect: true,
 };

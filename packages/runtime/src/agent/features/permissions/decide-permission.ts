@@ -56,6 +56,7 @@ export function decidePermission(given: {
     grants: true,
     untrusted: true,
     changed: true,
+    approval: true,
   });
   const { tool, argumentText, argumentsJson: json, effects, cwd, allowedTools, grants = NO_RULES, untrusted = NO_SOURCES } = given;
   if (allowedTools !== undefined && !allowedTools.includes(tool.name)) {
