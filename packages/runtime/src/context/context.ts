@@ -27,7 +27,6 @@ import type {
   RuleAction,
   RuleTrigger,
 } from "./rule.ts";
-import { checkOptionNames } from "../json/option-names.ts";
 
 const NO_METRICS: ContextMetrics = {
   turnsCompleted: 0,

@@ -80,6 +80,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     log: true,
     blobs: true,
     ledger: true,
+    compaction: true,
   });
   const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
   const { onEvent, compaction } = options;

@@ -45,7 +45,13 @@ const MAX_TIDIED = 10_000;
  */
 export function createFsStore(rootOrOptions: string | FsStoreOptions): StateStore {
   const options: FsStoreOptions = typeof rootOrOptions === "string" ? { root: rootOrOptions } : rootOrOptions;
-  checkOptionNames("createFsStore", options, { root: true, format: true, now: FUNCTION_OPTION, maxValueBytes: BOUND_OPTION, busyTimeoutMs: BOUND_OPTION });
+  checkOptionNames("createFsStore", options, {
+    root: true,
+    format: true,
+    now: FUNCTION_OPTION,
+    maxValueBytes: BOUND_OPTION,
+    busyTimeoutMs: BOUND_OPTION,
+  });
   const { now = Date.now, maxValueBytes, busyTimeoutMs = 10_000 } = options;
   if (typeof options.root !== "string" || options.root === "" || options.root.includes("\0"))
     throw new StateError({

@@ -24,7 +24,12 @@ export interface MemoryStoreOptions {
  * `maxBytes` it is a cache that evicts the least recently used key.
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): StateStore {
-  checkOptionNames("createMemoryStore", options, { now: FUNCTION_OPTION, maxValueBytes: BOUND_OPTION, maxKeys: BOUND_OPTION, maxBytes: true });
+  checkOptionNames("createMemoryStore", options, {
+    now: FUNCTION_OPTION,
+    maxValueBytes: BOUND_OPTION,
+    maxKeys: BOUND_OPTION,
+    maxBytes: true,
+  });
   const { now = Date.now, maxValueBytes } = options;
   const uses = createRecentUses(options);
   const scopes = new Map<string, Map<string, StateEntry>>();
