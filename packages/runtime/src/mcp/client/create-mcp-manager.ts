@@ -35,7 +35,7 @@ const MANAGER_METHODS: MethodOptions<McpLifecycleManager> = {
   register: [2, { reconnectDelayMs: true }, "throws"],
   login: [1, { signal: true }],
   callTool: [3, { signal: true, meta: true, owner: true, onProgress: true, ask: true, infer: true }],
-  toolSource: [0, { name: true, resources: true, startupWaitMs: true, pins: true }, "throws"],
+  toolSource: [0, { name: true, resources: true, startupWaitMs: true, pins: true, servers: true }, "throws"],
 };
 
 export interface McpManagerOptions {
