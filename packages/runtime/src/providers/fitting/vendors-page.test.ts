@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { COMPATIBLE_RULES } from "./rules/compatible.ts";
+import { KNOWN_VENDORS } from "../openai-compatible/vendors.ts";
+import { compatibleRules } from "./rules/compatible.ts";
 import { WIRE_RULES } from "./unfit-tools.ts";
 import type { NameRule, WireRules } from "./wire-rules.ts";
 
@@ -25,11 +26,12 @@ function patternOf({ first, rest, maxLength }: NameRule): string {
   return first === rest ? `[${first}]{1,${maxLength}}` : `[${first}][${rest}]{0,${maxLength - 1}}`;
 }
 
+const ORDINARY = compatibleRules("");
+
 const ROWS = [
   ...Object.entries(WIRE_RULES).map(([wire, rules]) => [`\`${wire}\``, rules] as const),
-  ...Object.entries(COMPATIBLE_RULES).map(
-    ([vendor, rules]) => [vendor === "any other" ? "any other vendor of the chat wire" : vendor, rules] as const,
-  ),
+  ["any other vendor of the chat wire", ORDINARY] as const,
+  ...KNOWN_VENDORS.map((vendor) => [vendor, compatibleRules(vendor)] as const).filter(([, rules]) => rules !== ORDINARY),
 ];
 
 it.each(ROWS)("the page on vendors has the row of %s", (name, rules) => {

@@ -47,7 +47,7 @@ const OLLAMA: WireRules = {
   sources: ["https://github.com/ollama/ollama/blob/main/docs/openai.md", "https://github.com/diegosouzapw/OmniRoute/issues/13590"],
 };
 
-/** By the vendor's name in `vendors.ts`; one that is not here is an ordinary server. */
+/** Rules by the vendor's name in `vendors.ts`. All other vendors are ordinary servers. */
 const VENDORS: { readonly [vendor: string]: WireRules } = {
   anthropic: CLAUDE,
   bedrock: CLAUDE,
@@ -63,10 +63,7 @@ const VENDORS: { readonly [vendor: string]: WireRules } = {
   vercel: ROUTER,
 };
 
-/** The rules of a server of the chat wire. @param vendor its name in the table of vendors */
+/** Returns the rules of a server of the chat wire. @param vendor its name in the table of vendors */
 export function compatibleRules(vendor: string): WireRules {
   return Object.hasOwn(VENDORS, vendor) ? (VENDORS[vendor] as WireRules) : COMMON;
 }
-
-/** The rows that differ from those of an ordinary server, for the documents. */
-export const COMPATIBLE_RULES: { readonly [vendor: string]: WireRules } = { "any other": COMMON, ...VENDORS };
