@@ -1,6 +1,7 @@
 import type { JsonObject } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { type FittedSchema, fitSchema } from "./fit-schema.ts";
+import { fitSchema } from "./fit-schema.ts";
+import type { FittedSchema } from "./schema-fitter.ts";
 import { AI_SDK_RULES } from "./rules/ai-sdk.ts";
 import { ANTHROPIC_RULES } from "./rules/anthropic.ts";
 import { compatibleRules } from "./rules/compatible.ts";

@@ -1,6 +1,7 @@
 import type { JsonObject, ToolSchema, UnfitTool } from "@keelson/protocol";
 import { fitName } from "./fit-name.ts";
-import { type FittedSchema, fitSchema, type UnfitSchema } from "./fit-schema.ts";
+import { fitSchema, type UnfitSchema } from "./fit-schema.ts";
+import type { FittedSchema } from "./schema-fitter.ts";
 import { wellFormed } from "./well-formed.ts";
 import type { SchemaRules, WireRules } from "./wire-rules.ts";
 

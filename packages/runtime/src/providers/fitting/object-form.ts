@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
+import { cutText, quoteJson } from "./describe-schema.ts";
+import { distinctValues, isObject, isRefusal, listOf, objectOf, typeOfValue } from "./schema-value.ts";
 
-/** Keywords at the top of a schema that are not an object's own; vendors accept none of them there. */
-const NOT_AT_TOP: ReadonlySet<string> = new Set([
+/** Alternatives and conditions, which vendors refuse at the top of a schema. */
+const REFUSED_AT_TOP: readonly string[] = [
   "$ref",
-  "type",
   "anyOf",
   "oneOf",
   "allOf",
@@ -15,12 +16,13 @@ const NOT_AT_TOP: ReadonlySet<string> = new Set([
   "else",
   "dependentRequired",
   "dependentSchemas",
-  "unevaluatedProperties",
-]);
+];
+/** Keywords of the top that its object form replaces. */
+const REPLACED_AT_TOP: ReadonlySet<string> = new Set([...REFUSED_AT_TOP, "type", "unevaluatedProperties"]);
 const MAX_DEPTH = 16;
-/** The most subschemas that are looked into: references can make a small schema a large one. */
+/** The most subschemas that are read, because references can make a small schema a large one. */
 const MAX_STEPS = 500;
-const MAX_WORDS = 600;
+const MAX_QUOTED = 600;
 
 export interface ObjectForm {
   /** An object's schema without alternatives and conditions at its top. Accepts every object that the given schema accepts. */
@@ -39,10 +41,11 @@ interface Scope {
 }
 
 /**
- * The top of a schema in normal form as one object: alternatives are merged, references followed, conditions described in words.
+ * Rewrites the top of a schema in normal form as one object: alternatives are merged, references followed, conditions described in words.
  * @returns `undefined` if the schema accepts no object
  */
-export function objectForm(schema: JsonObject, memberName: (name: string) => string = (name) => name): ObjectForm | undefined {
+export function objectForm(schema: JsonObject, memberName: (name: string) => string): ObjectForm | undefined {
+  if (isObjectForm(schema)) return { schema, notes: [] };
   const notes: string[] = [];
   const form = formOf(schema, { root: schema, notes, within: [], steps: { taken: 0 }, memberName });
   if (form === undefined) return undefined;
@@ -51,44 +54,48 @@ export function objectForm(schema: JsonObject, memberName: (name: string) => str
   return { schema: definitions === undefined ? rest : { ...rest, $defs: definitions }, notes: [...new Set(notes)] };
 }
 
+function isObjectForm(schema: JsonObject): boolean {
+  return schema["type"] === "object" && REFUSED_AT_TOP.every((keyword) => schema[keyword] === undefined);
+}
+
 function formOf(schema: JsonObject, scope: Scope): JsonObject | undefined {
   const { type } = schema;
   if (type !== undefined && type !== "object" && !(Array.isArray(type) && (type as readonly JsonValue[]).includes("object")))
     return undefined;
-  if (isNothing(schema["not"])) return undefined;
+  if (isRefusal(schema)) return undefined;
   let form: JsonObject = { type: "object", ...withoutTop(schema) };
   if (schema["unevaluatedProperties"] === false && form["additionalProperties"] === undefined)
     form = { ...form, additionalProperties: false };
   const parts = [...(schema["$ref"] === undefined ? [] : [{ $ref: schema["$ref"] }]), ...listOf(schema["allOf"])];
   for (const part of parts) {
-    const inner = deeper(part, scope);
+    const inner = formOfPart(part, scope);
     if (inner === undefined) return undefined;
-    form = both(form, inner);
+    form = mergeAll(form, inner);
   }
   for (const keyword of ["anyOf", "oneOf"]) {
     const choices = listOf(schema[keyword]);
     if (choices.length === 0) continue;
-    const forms = choices.map((choice) => deeper(choice, scope)).filter((choice) => choice !== undefined);
+    const forms = choices.map((choice) => formOfPart(choice, scope)).filter((choice) => choice !== undefined);
     if (forms.length === 0) return undefined;
     if (forms.length > 1) scope.notes.push(describeChoices(forms, scope, keyword === "oneOf" ? "exactly one" : "one"));
-    form = both(form, either(forms));
+    form = mergeAll(form, mergeAlternatives(forms));
   }
   for (const keyword of ["const", "enum"]) {
     const values = keyword === "const" ? [schema["const"]] : listOf(schema["enum"]);
     if (schema[keyword] === undefined) continue;
     const objects = (values as readonly JsonValue[]).filter(isObject);
     if (objects.length === 0) return undefined;
-    scope.notes.push(`The arguments as a whole are one of ${words(objects)}.`);
+    scope.notes.push(`The arguments as a whole are one of ${quoteJson(objects, MAX_QUOTED)}.`);
   }
   for (const keyword of ["then", "else"]) {
-    const inner = isObject(schema[keyword]) ? deeper(schema[keyword], scope) : undefined;
-    // Members that only a condition names are members all the same.
-    if (inner !== undefined) form = both(form, { properties: objectOf(inner["properties"]) });
+    const inner = isObject(schema[keyword]) ? formOfPart(schema[keyword], scope) : undefined;
+    // A member that only a condition names is a member too.
+    if (inner !== undefined) form = mergeAll(form, { properties: objectOf(inner["properties"]) });
   }
   for (const [name, inner] of Object.entries(objectOf(schema["dependentSchemas"]))) {
-    const dependent = isObject(inner) ? deeper(inner, scope) : undefined;
+    const dependent = isObject(inner) ? formOfPart(inner, scope) : undefined;
     if (dependent === undefined) continue;
-    form = both(form, { properties: objectOf(dependent["properties"]) });
+    form = mergeAll(form, { properties: objectOf(dependent["properties"]) });
     scope.notes.push(`If ${scope.memberName(name)} is given: ${describeForm(dependent, scope)}.`);
   }
   for (const [name, required] of Object.entries(objectOf(schema["dependentRequired"])))
@@ -97,17 +104,17 @@ function formOf(schema: JsonObject, scope: Scope): JsonObject | undefined {
         .map((each) => scope.memberName(String(each)))
         .join(", ")}.`,
     );
-  if (schema["not"] !== undefined) scope.notes.push(`The arguments must not match ${words(schema["not"])}.`);
+  if (schema["not"] !== undefined) scope.notes.push(`The arguments must not match ${quoteJson(schema["not"], MAX_QUOTED)}.`);
   if (schema["if"] !== undefined) {
     const { if: condition, then, else: otherwise } = schema;
     scope.notes.push(
-      `If the arguments match ${words(condition)}${then === undefined ? "" : `, they must match ${words(then)}`}${otherwise === undefined ? "" : `; otherwise ${words(otherwise)}`}.`,
+      `If the arguments match ${quoteJson(condition, MAX_QUOTED)}${then === undefined ? "" : `, they must match ${quoteJson(then, MAX_QUOTED)}`}${otherwise === undefined ? "" : `; otherwise ${quoteJson(otherwise, MAX_QUOTED)}`}.`,
     );
   }
   return form;
 }
 
-function deeper(schema: JsonValue | undefined, scope: Scope): JsonObject | undefined {
+function formOfPart(schema: JsonValue | undefined, scope: Scope): JsonObject | undefined {
   if (!isObject(schema)) return undefined;
   scope.steps.taken += 1;
   if (scope.within.length > MAX_DEPTH || scope.steps.taken > MAX_STEPS) return { type: "object" };
@@ -119,20 +126,20 @@ function deeper(schema: JsonValue | undefined, scope: Scope): JsonObject | undef
   const target = objectOf(scope.root["$defs"])[reference.slice("#/$defs/".length)];
   const form = isObject(target) ? formOf(target, inside) : { type: "object" };
   const own = formOf(beside, inside);
-  return form === undefined || own === undefined ? undefined : both(form, own);
+  return form === undefined || own === undefined ? undefined : mergeAll(form, own);
 }
 
 function withoutTop(schema: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !NOT_AT_TOP.has(keyword)));
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !REPLACED_AT_TOP.has(keyword)));
 }
 
-/** An object of which both schemas speak. */
-function both(left: JsonObject, right: JsonObject): JsonObject {
+/** Merges two objects that both apply. */
+function mergeAll(left: JsonObject, right: JsonObject): JsonObject {
   const properties = new Map(Object.entries(objectOf(left["properties"])));
   for (const [name, schema] of Object.entries(objectOf(right["properties"]))) {
     const before = properties.get(name);
     if (before === undefined || isEmpty(before)) properties.set(name, schema);
-    else if (!isEmpty(schema) && !isSame(before, schema)) properties.set(name, join(before, schema));
+    else if (!isEmpty(schema) && !isSame(before, schema)) properties.set(name, mergeMember(before, schema));
   }
   const required = [...new Set([...listOf(left["required"]), ...listOf(right["required"])])];
   const isClosed = left["additionalProperties"] === false || right["additionalProperties"] === false;
@@ -147,7 +154,7 @@ function both(left: JsonObject, right: JsonObject): JsonObject {
   };
 }
 
-function join(left: JsonValue, right: JsonValue | undefined): JsonObject {
+function mergeMember(left: JsonValue, right: JsonValue | undefined): JsonObject {
   const values = [left, right].flatMap((schema): readonly JsonValue[] => {
     const all = isObject(schema) && Object.keys(schema).length === 1 ? schema["allOf"] : undefined;
     return Array.isArray(all) ? (all as readonly JsonValue[]) : [schema as JsonValue];
@@ -164,8 +171,8 @@ function join(left: JsonValue, right: JsonValue | undefined): JsonObject {
   return { allOf: values };
 }
 
-/** An object of which one of these schemas speaks. */
-function either(forms: readonly JsonObject[]): JsonObject {
+/** Merges objects of which one applies. */
+function mergeAlternatives(forms: readonly JsonObject[]): JsonObject {
   const variants = new Map<string, JsonValue[]>();
   for (const form of forms)
     for (const [name, schema] of Object.entries(objectOf(form["properties"]))) {
@@ -173,7 +180,7 @@ function either(forms: readonly JsonObject[]): JsonObject {
       if (!known.some((each) => isSame(each, schema))) known.push(schema as JsonValue);
       variants.set(name, known);
     }
-  const properties = Object.fromEntries([...variants].map(([name, schemas]) => [name, oneOfThese(schemas)]));
+  const properties = Object.fromEntries([...variants].map(([name, schemas]) => [name, alternativesOf(schemas)]));
   const [first, ...others] = forms.map((form) => listOf(form["required"]));
   const required = (first ?? []).filter((name) => others.every((list) => list.includes(name)));
   const isClosed = forms.every((form) => form["additionalProperties"] === false);
@@ -187,7 +194,7 @@ function either(forms: readonly JsonObject[]): JsonObject {
 }
 
 /** Constants become one list of values, so that a member that distinguishes forms stays readable. */
-function oneOfThese(schemas: readonly JsonValue[]): JsonValue {
+function alternativesOf(schemas: readonly JsonValue[]): JsonValue {
   if (schemas.length === 1) return schemas[0] as JsonValue;
   const values = schemas.flatMap((schema) => {
     if (!isObject(schema)) return [];
@@ -195,18 +202,17 @@ function oneOfThese(schemas: readonly JsonValue[]): JsonValue {
   });
   const isConstant = (schema: JsonValue): boolean => isObject(schema) && (schema["const"] !== undefined || schema["enum"] !== undefined);
   if (!schemas.every(isConstant)) return { anyOf: schemas };
-  const types = new Set(values.map((value) => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)));
+  const types = new Set(values.map(typeOfValue));
   const [type] = types;
-  const distinct = [...new Map(values.map((value) => [JSON.stringify(value), value])).values()] as JsonValue[];
-  return { ...(types.size === 1 && type !== undefined && { type }), enum: distinct };
+  return { ...(types.size === 1 && type !== undefined && { type }), enum: distinctValues(values) };
 }
 
 function describeChoices(forms: readonly JsonObject[], scope: Scope, how: string): string {
-  const told = [...new Set(forms.map((form) => describeForm(form, scope)))].join(" | ");
-  return `Give the arguments in ${how} of these forms: ${told.length > MAX_WORDS ? `${told.slice(0, MAX_WORDS)}…` : told}`;
+  const choices = [...new Set(forms.map((form) => describeForm(form, scope)))].join(" | ");
+  return `Give the arguments in ${how} of these forms: ${cutText(choices, MAX_QUOTED)}`;
 }
 
-/** Required members, the others with a question mark. */
+/** Lists the members of an object; a question mark follows optional ones. */
 function describeForm(form: JsonObject, { memberName }: Scope): string {
   const required = listOf(form["required"]).map(String);
   const properties = objectOf(form["properties"]);
@@ -218,31 +224,10 @@ function describeForm(form: JsonObject, { memberName }: Scope): string {
   return `{${members.join(", ")}}`;
 }
 
-function isNothing(not: JsonValue | undefined): boolean {
-  return isObject(not) && Object.keys(not).length === 0;
-}
-
 function isEmpty(schema: JsonValue | undefined): boolean {
   return isObject(schema) && Object.keys(schema).length === 0;
 }
 
 function isSame(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
-}
-
-function words(value: JsonValue | undefined): string {
-  const text = JSON.stringify(value ?? null);
-  return text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text;
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? (value as readonly JsonValue[]) : [];
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {};
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
