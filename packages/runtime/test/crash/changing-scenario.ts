@@ -79,7 +79,11 @@ function agentOf(services: ScenarioServices, change: Change) {
         .state(states, { tools: tools.map((one) => one.name) })
         .build(),
     }),
-    ...(hook === true && { hooks: createHookRegistry().onPreToolUse("send", async () => void (await points.pass("hook"))) }),
+    // A hook about a tool that the agent does not have is refused.
+    ...(hook === true &&
+      tools.some((one) => one.name === "send") && {
+        hooks: createHookRegistry().onPreToolUse("send", async () => void (await points.pass("hook"))),
+      }),
   });
 }
 
