@@ -59,7 +59,7 @@ export function createBashTool({ exec, killed = new Set(), blobs }: BashOperatio
     permissionText: ({ command }) => command,
     async effectsOf({ command }, where) {
       const programs = plannedPrograms(where, exec);
-      const effects = withCredentials(await readCommandLine(command, where), programs);
+      const effects = withCredentials(await readCommandLine(command, { cwd: where.cwd }), programs);
       return programs.confine?.(effects) ?? effects;
     },
     untrusted: untrustedOutput,
