@@ -27,7 +27,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): StateStore 
   checkOptionNames("createMemoryStore", options, {
     now: FUNCTION_OPTION,
     maxValueBytes: BOUND_OPTION,
-    maxKeys: BOUND_OPTION,
+    maxKeys: true,
     maxBytes: true,
   });
   const { now = Date.now, maxValueBytes } = options;
