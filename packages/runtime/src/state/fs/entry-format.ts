@@ -52,7 +52,9 @@ const MARKDOWN_FORMAT: EntryFormat = {
         .filter((line) => line.trim() !== "")
         .map(readField),
     );
-    const body = text.slice(front[0].length).replace(/\r?\n$/, "");
+    // A carriage return before the last line feed belongs to the value, unless the lines of the file end with both.
+    const lastBreak = front[0].startsWith("---\r\n") ? /\r?\n$/ : /\n$/;
+    const body = text.slice(front[0].length).replace(lastBreak, "");
     if (fields["type"] !== "json") return { ...fields, value: body };
     const block = JSON_BLOCK.exec(body);
     if (block === null) throw new Error('its type is "json", but its text is no block of JSON');

@@ -74,6 +74,7 @@ it("keeps every text in Markdown as it is", async () => {
       await store.write(SESSION, "k", value);
       expect((await store.read(SESSION, "k"))?.value).toBe(value);
     }),
+    { examples: [["\r"], ["line\r\n"]] },
   );
 });
 
