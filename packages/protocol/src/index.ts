@@ -168,7 +168,7 @@ export {
   isSuspendReason,
 } from "./reason.ts";
 export type { Operator, OperatorRegistry } from "./operator.ts";
-export { type OperatorConfig, type OperatorInput, type TriggerType, operatorInput } from "./operator-input.ts";
+export { checkOperatorConfig, type OperatorConfig, type OperatorInput, type TriggerType, operatorInput } from "./operator-input.ts";
 export type { ExitReason, OperatorMetadata, OperatorOutput, SubDispatchRecord } from "./operator-output.ts";
 export { type Directive, type Effect, type EffectMeta, type Signal, type SignalKind } from "./effect.ts";
 export { type DirectiveFilter, type EffectContext, type EffectExecutor, type EffectHandler, type RunControl } from "./effect-executor.ts";

@@ -89,6 +89,7 @@ describe("the hint for an option of another library", () => {
     ["abortSignal", ["signal"], "signal"],
     ["threadId", ["session"], "session"],
     ["inputPerMTok", ["input", "output", "cacheRead"], "input"],
+    ["mcpServers", ["agent", "mcp"], "mcp"],
     ["ignoreCase", ["caseInsensitive"], "caseInsensitive"],
   ])("for %s of %j is %s", (name, names, meant) => {
     expect(meantOption(name, names)).toBe(meant);

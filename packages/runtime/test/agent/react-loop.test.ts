@@ -18,6 +18,13 @@ async function loop(turns: readonly ScriptedTurn[], options: Partial<Parameters<
 }
 
 describe("reactLoop", () => {
+  it.each<[object, RegExp]>([
+    [{ config: { maxTurn: 1 } }, /reactLoop\.config has no option "maxTurn": did you mean "maxTurns"/],
+    [{ maxSteps: 1 }, /reactLoop has no option "maxSteps": did you mean "config\.maxTurns"/],
+  ])("refuses %j and names the option that was probably meant", async (options, message) => {
+    await expect(loop(["done"], options)).rejects.toThrow(message);
+  });
+
   it("compiles, infers, appends, runs tools and repeats, on a context of one's own, without anything to boot [CE-01, CE-07, LA-04]", async () => {
     const tool = recordingTool("look", { effect: "write", risk: "critical" });
     let caller: string | undefined;

@@ -1,4 +1,5 @@
 import {
+  checkOperatorConfig,
   OperatorError,
   type AgentEvent,
   type BlobStore,
@@ -84,6 +85,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
   });
   const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
   const { onEvent, compaction } = options;
+  checkOperatorConfig("reactLoop.config", config);
   const id = `r_${globalThis.crypto.randomUUID()}`;
   const agent = createAgent({
     name,
