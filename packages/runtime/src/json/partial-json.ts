@@ -1,5 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { isInexactInteger } from "./inexact-integer.ts";
+import { OpenString } from "./open-string.ts";
 import { markInteger, markMember } from "./parse-json.ts";
 import { putMember } from "./put-member.ts";
 
@@ -274,35 +275,4 @@ function stepOf({ value, size, key }: Frame): string | number {
 function put(container: Container, key: string, value: JsonValue): void {
   if (Array.isArray(container)) container.push(value);
   else putMember(container, key, value);
-}
-
-/** A string that grows from small pieces. They are slices of what arrived, which they keep alive, so that they are joined every so often. */
-class OpenString {
-  #joined = "";
-  #pieces: string[] = [];
-  /** The first half of a pair, which is no character by itself. */
-  #half = "";
-
-  push(piece: string): void {
-    let whole = this.#half + piece;
-    const last = whole.charCodeAt(whole.length - 1);
-    this.#half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : "";
-    if (this.#half !== "") whole = whole.slice(0, -1);
-    if (whole !== "" && this.#pieces.push(whole) === 1024) this.#join();
-  }
-
-  read(): string {
-    if (this.#pieces.length > 0) this.#join();
-    return this.#joined;
-  }
-
-  close(): string {
-    return this.read() + this.#half;
-  }
-
-  /** Only the pieces are copied: joined strings are hung together. */
-  #join(): void {
-    this.#joined += this.#pieces.length === 1 ? this.#pieces[0] : this.#pieces.join("");
-    this.#pieces = [];
-  }
 }
