@@ -6,7 +6,6 @@ import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import { ToolNames } from "../tool-names.ts";
 import {
-  countOf,
   cutOff,
   type DecoderContext,
   type Fields,
@@ -23,6 +22,8 @@ import { ChatReasoning } from "./chat-reasoning.ts";
 import { CHAT_STOP_REASONS } from "./chat-stop-reasons.ts";
 import { chatUsage, countsNothing } from "./chat-usage.ts";
 import type { ChatResponse, ChatChoice, ChatCounts, ChatSaid } from "./chat-wire.ts";
+import { firstChoice } from "./first-choice.ts";
+import { isOnePieceOfText, saysMore } from "./plain-delta.ts";
 
 export interface ChatDecoderOptions {
   /** The format of audio, which the response does not tell: that of the request. */
@@ -143,7 +144,7 @@ export class ChatDecoder implements WireDecoder {
     this.complete = true;
   }
 
-  /** Whether the chunk gave nothing but what its text may have given. */
+  /** Reads a chunk. @returns true if it may have consisted of text alone */
   #chunk(chunk: ChatResponse): boolean {
     this.#facts(chunk);
     const choice = firstChoice(chunk);
@@ -175,10 +176,10 @@ export class ChatDecoder implements WireDecoder {
     if (typeof fingerprint === "string" && fingerprint !== "") this.#fingerprint = fingerprint;
     const groq = response["x_groq"] === undefined ? undefined : fieldsOf(response["x_groq"]);
     if (usage || groq !== undefined) {
-      const told = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]);
-      this.#report(told);
+      const counts = fieldsOf(usage) ?? fieldsOf(groq?.["usage"]);
+      this.#report(counts);
       const { choices } = response;
-      this.#counted ||= told !== undefined && (this.#finishReason !== null || (Array.isArray(choices) && choices.length === 0));
+      this.#counted ||= counts !== undefined && (this.#finishReason !== null || (Array.isArray(choices) && choices.length === 0));
     }
     const error = response["error"] ?? groq?.["error"];
     if (error !== undefined && error !== null) this.#raise({ error });
@@ -217,8 +218,8 @@ export class ChatDecoder implements WireDecoder {
       }
       if (Array.isArray(message["annotations"])) this.#annotations.push(...(message["annotations"] as JsonValue[]));
     }
-    const told = message["tool_calls"];
-    const calls = fieldsOf(told) === undefined ? told : [told];
+    const given = message["tool_calls"];
+    const calls = fieldsOf(given) === undefined ? given : [given];
     if (Array.isArray(calls) && calls.length > 0) {
       if (this.#segments?.open !== undefined) this.#endText();
       if (whole) this.#callReader().whole(calls);
@@ -270,35 +271,4 @@ export class ChatDecoder implements WireDecoder {
       this.#segments.end({ wire: this.#context.wire, annotations });
     } else this.#segments?.end();
   }
-}
-
-/** Whether there is more than text and calls, of which nearly all deltas are made. */
-function saysMore(message: ChatSaid): boolean {
-  for (const name in message) {
-    if (name === "role" || name === "content" || name === "tool_calls") continue;
-    const value = (message as Fields)[name];
-    if (value !== null && value !== "") return true;
-  }
-  return false;
-}
-
-/** Whether what was pushed since `from`, which is not nothing, is one delta of text; beside it, an event may close and open segments. */
-function isOnePieceOfText(queue: readonly DecodedEvent[], from: number): boolean {
-  if (queue.at(-1)?.type !== "text-delta") return false;
-  for (let at = from; at < queue.length - 1; at += 1) {
-    const type = queue[at]?.type;
-    if (type !== "text-start" && type !== "text-end" && type !== "thinking-end") return false;
-  }
-  return true;
-}
-
-/** Other choices than the first are not asked for, and ignored where they come. */
-function firstChoice(response: ChatResponse): ChatChoice | undefined {
-  const choices = response["choices"];
-  if (!Array.isArray(choices)) return undefined;
-  for (let at = 0; at < choices.length; at += 1) {
-    const choice: ChatChoice | undefined = fieldsOf(choices[at]);
-    if (choice !== undefined && (choice["index"] === 0 || (countOf(choice["index"]) ?? 0) === 0)) return choice;
-  }
-  return undefined;
 }
