@@ -1,23 +1,18 @@
 import type { CommandEffect } from "@keelson/protocol";
 import { readArithmetic } from "./arithmetic.ts";
 import { type Assignment, isSteering } from "./assignments.ts";
-import { fileFacts, hostsIn } from "./file-changing-programs.ts";
-import { connecting } from "./connecting-programs.ts";
-import { find } from "./find-command.ts";
-import { git } from "./git-command.ts";
+import { factsOf } from "./facts-of-program.ts";
 import { interpreterNamed } from "./interpreters.ts";
 import { placesOf } from "./paths.ts";
-import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
-import { ssh, startingCaution } from "./program-starters.ts";
-import { readOnlyFacts, readsWhateverIsAdded } from "./read-only-programs.ts";
+import type { ProgramFacts } from "./program-facts.ts";
+import { readsWhateverIsAdded } from "./read-only-programs.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
 import { noteUnclearFiles } from "./unclear-files.ts";
 import { loadedFileIn } from "./loaded-files.ts";
 import { type Redirection, applyRedirection } from "./redirections.ts";
 import { runners } from "./runners.ts";
 import { shellBuiltins } from "./shell-builtins.ts";
-import { type ShellWord, literalWord } from "./shell-word.ts";
-import { awk, sed } from "./text-scripts.ts";
+import type { ShellWord } from "./shell-word.ts";
 
 export interface CommandParts {
   /** As it is written, for commands that consist of assignments or redirections alone. */
@@ -144,52 +139,9 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
   }
   if (aliases !== undefined && reading.writes.has(placesOf(first, scope, reading.workspace)?.[0]?.path ?? ""))
     reading.unknown.add(`${first.text} is written by this line.`);
-  const facts = factsOf(first.text, name, args, context);
+  const facts = factsOf(first.text, args, context.fed);
   apply(facts, { text, named: { ...named, ...(startedBy !== undefined && { startedBy }) }, args, first }, context, scope, reading);
 }
-
-function factsOf(program: string, name: string, args: readonly ShellWord[], { fed }: Context): ProgramFacts {
-  const where = { name, fed };
-  const isPath = program !== name;
-  // A program in a folder is not the one that is known by its name, but may be, so what it would start is read all the same.
-  const facts = knownFacts(name, args, where, isPath);
-  if (!isPath) return facts;
-  const { readOnly: _, entersFolder: __, ...others } = facts;
-  return { ...others, scripts: [...(facts.scripts ?? []), literalWord(program)] };
-}
-
-function knownFacts(
-  name: string,
-  args: readonly ShellWord[],
-  where: { readonly name: string; readonly fed: boolean },
-  isPath: boolean,
-): ProgramFacts {
-  const reader: ProgramReader | undefined =
-    (isPath ? undefined : shellBuiltins.get(name)) ?? runners.get(name) ?? interpreterNamed(name) ?? SPECIAL.get(name);
-  const starting = startingCaution(name, args);
-  if (starting !== undefined) return { ...fileFacts(name, args), unknown: starting, hosts: hostsIn(args) };
-  const own = reader?.(args, where);
-  if (own !== undefined && Object.keys(own).length > 0)
-    return own.runs === undefined && own.readOnly !== true && own.code === undefined
-      ? { ...fileFacts(name, args), hosts: hostsIn(args), ...own }
-      : own;
-  const known = readOnlyFacts(name, args, where.fed);
-  if (known !== undefined && Object.keys(known).length > 0) return known;
-  const connected = connecting(name, args);
-  return { ...fileFacts(name, args), ...connected, hosts: [...new Set([...hostsIn(args), ...(connected.hosts ?? [])])] };
-}
-
-const SPECIAL: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
-  ["git", git],
-  ["find", find],
-  ["sed", sed],
-  ["gsed", sed],
-  ["awk", awk],
-  ["gawk", awk],
-  ["mawk", awk],
-  ["nawk", awk],
-  ["ssh", ssh],
-]);
 
 function apply(
   facts: ProgramFacts,
