@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, realpath } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
-import { EnvironmentError } from "@keelson/protocol";
+import { cannotRun } from "./cannot-run.ts";
 import { isWithin } from "./policy-path.ts";
 
 // `--disable-userns` and `--size` came with it.
@@ -15,19 +15,21 @@ const WAIT_MS = 10_000;
  * @throws EnvironmentError of kind `provision-failed` with the reason why it doesn't
  */
 export async function findBubblewrap(named?: string, writable: readonly string[] = []): Promise<string> {
-  if (process.platform !== "linux") throw cannot(`it needs Linux, and this is ${process.platform}`);
+  if (process.platform !== "linux") throw cannotRun(`it needs Linux, and this is ${process.platform}`);
   const path = named === undefined ? await programPath("bwrap", writable) : await programPath(named);
   if (path === undefined)
-    throw cannot(`there is no ${named ?? "bwrap"}: install bubblewrap, as in \`apt-get install bubblewrap\` or \`dnf install bubblewrap\``);
+    throw cannotRun(
+      `there is no ${named ?? "bwrap"}: install bubblewrap, as in \`apt-get install bubblewrap\` or \`dnf install bubblewrap\``,
+    );
   const run = promisify(execFile);
   const version = await run(path, ["--version"], { env: {}, timeout: WAIT_MS }).then(
     ({ stdout }) => /(\d+)\.(\d+)/.exec(stdout),
-    (error: unknown) => cannot(`${path} does not run: ${messageOf(error)}`),
+    (error: unknown) => cannotRun(`${path} does not run: ${messageOf(error)}`),
   );
   if (version instanceof Error) throw version;
   const [, major, minor] = version ?? [];
   if (Number(major) < LEAST_VERSION[0] || (Number(major) === LEAST_VERSION[0] && Number(minor) < LEAST_VERSION[1]))
-    throw cannot(`${path} is ${major}.${minor}, and bubblewrap ${LEAST_VERSION.join(".")} or newer is needed`);
+    throw cannotRun(`${path} is ${major}.${minor}, and bubblewrap ${LEAST_VERSION.join(".")} or newer is needed`);
   const trial = [
     "--unshare-user",
     "--unshare-all",
@@ -47,7 +49,7 @@ export async function findBubblewrap(named?: string, writable: readonly string[]
     await run(path, trial, { env: { PATH: "/usr/bin:/bin" }, timeout: WAIT_MS });
   } catch (error) {
     const { stderr = "" } = error as { stderr?: string };
-    throw cannot(
+    throw cannotRun(
       `${path} can't make one: ${(stderr.trim() || messageOf(error)).split("\n")[0]}. Many systems let only some programs make user namespaces: see the sysctls kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns, or the settings of the container that this runs in`,
     );
   }
@@ -67,10 +69,6 @@ export async function programPath(program: string, except: readonly string[] = [
     if (real !== undefined && ![candidate, real].some((path) => except.some((folder) => isWithin(path, folder)))) return candidate;
   }
   return undefined;
-}
-
-function cannot(reason: string): EnvironmentError {
-  return new EnvironmentError({ kind: "provision-failed", message: `Commands can't be run in a sandbox here: ${reason}.` });
 }
 
 function messageOf(error: unknown): string {

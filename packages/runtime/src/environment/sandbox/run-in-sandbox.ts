@@ -8,7 +8,8 @@ import { neededToRun } from "../execution/child-environment.ts";
 import { isCredentialFolder } from "../operators/credential-folder.ts";
 import { runProcess, type Wiring } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
-import { type ControlGroup, createControlGroup } from "./control-group.ts";
+import { cannotRun } from "./cannot-run.ts";
+import type { ControlGroup } from "./control-group.ts";
 import { deniedPrograms } from "./denied-programs.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy } from "./network/filtering-proxy.ts";
@@ -17,12 +18,13 @@ import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
 import { parseSize } from "./parse-size.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
+import { controlGroupFor, limitArguments, withoutMemory } from "./resource-limits.ts";
 import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
 import { type Mount, prepareMounts } from "./sandbox-mounts.ts";
 import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
-import { DEFAULT_PROCESSES, DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
+import { DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
 import { SandboxStatus } from "./sandbox-status.ts";
 import { createSeccompFilter } from "./seccomp-filter.ts";
 
@@ -100,7 +102,7 @@ async function runInSandbox(
   const workspace = await realpath(resolve(folder)).catch(() => resolve(folder));
   await checkCommands(policy, request, workspace);
   const filter = createSeccompFilter();
-  if (filter === undefined) throw cannot(`system calls of ${process.arch} are not known to it`);
+  if (filter === undefined) throw cannotRun(`system calls of ${process.arch} are not known to it`);
   const inherited = options.env ?? process.env;
   const own = request.inheritEnv === false ? neededToRun(inherited) : inherited;
   const env = { ...sandboxEnvironment(policy, own), ...options.secrets?.env, ...request.env };
@@ -170,7 +172,7 @@ async function runInSandbox(
           give(child, ARGUMENTS_FD, args.map((argument) => `${argument}\0`).join(""));
           refusal = keepGate(child, GATE_FD, async () => {
             const wrong = await misplacedMount(mounts.mounts, await status.first, await place.mountTable());
-            if (wrong !== undefined) throw cannot(wrong);
+            if (wrong !== undefined) throw cannotRun(wrong);
             isOpen = true;
             if (child.pid !== undefined) request.onStart?.({ pid: child.pid });
           });
@@ -188,9 +190,9 @@ async function runInSandbox(
     const refused = refusal();
     const hasBegun = refused === undefined && (response.signal !== null || response.timedOut || status.hasStarted);
     if (!hasBegun && mayPlanAgain && (await hasVanished(mounts.mounts, place))) return "stale plan";
-    if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannot(String(refused));
-    if (!hasBegun) throw cannot(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
-    if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannot("the bridge to its network did not start");
+    if (refused !== undefined) throw EnvironmentError.is(refused) ? refused : cannotRun(String(refused));
+    if (!hasBegun) throw cannotRun(`bubblewrap says: ${response.stderr.trim() || "nothing"}`);
+    if (withNetwork && response.exitCode === 125 && response.stderr === "") throw cannotRun("the bridge to its network did not start");
     if (request.program !== undefined && response.exitCode === 127 && response.stderr.startsWith("/usr/bin/env: "))
       throw new EnvironmentError({
         kind: "provision-failed",
@@ -201,22 +203,6 @@ async function runInSandbox(
     unbridge();
     proxy?.close();
   }
-}
-
-/** @throws EnvironmentError `provision-failed` where a limit that only a control group holds can't be held */
-async function controlGroupFor({ resources = {} }: SandboxPolicy): Promise<ControlGroup | undefined> {
-  const { processes, cpus } = resources;
-  const group = await createControlGroup({ processes: processes ?? DEFAULT_PROCESSES, memory: sizeOf(resources.memory), cpus });
-  const needs =
-    group?.boundsProcesses !== true && processes !== undefined && process.getuid?.() === 0
-      ? // The kernel counts no processes of the first user: for it there is only the group.
-        "the number of processes of the root user"
-      : group?.boundsCpus !== true && cpus !== undefined
-        ? "the processors that it uses"
-        : undefined;
-  if (needs === undefined) return group;
-  await group?.remove();
-  throw cannot(`${needs} can't be limited without a control group, and none can be made here`);
 }
 
 /** Something that was to be hidden, such as the socket of a program that ended, isn't there any more. */
@@ -240,7 +226,7 @@ async function enclosed(command: readonly string[], group: ControlGroup | undefi
   // Others than bash read no number of two digits before `>`.
   const bash = await programPath("/bin/bash");
   if (bash === undefined && descriptors.some((descriptor) => descriptor > 9))
-    throw cannot(`this process was started with open files (${descriptors.join(", ")}), which only bash could keep from the command`);
+    throw cannotRun(`this process was started with open files (${descriptors.join(", ")}), which only bash could keep from the command`);
   const steps = [
     ...(group?.entries ?? []).map(() => 'echo 0 >"$1" || exit 125; shift'),
     `exec "$@"${descriptors.map((descriptor) => ` ${descriptor}>&-`).join("")}`,
@@ -254,31 +240,6 @@ function give(child: ChildProcess, descriptor: number, content: Buffer | string)
   // It may end before it has read everything; its exit tells why.
   stream.on("error", () => stream.destroy());
   stream.end(content);
-}
-
-async function limitArguments({ resources = {} }: SandboxPolicy): Promise<string[]> {
-  const limits = {
-    nproc: resources.processes ?? DEFAULT_PROCESSES,
-    data: sizeOf(resources.memory),
-    fsize: sizeOf(resources.fileSize),
-    nofile: resources.openFiles,
-    cpu: resources.cpuSeconds,
-    // A dump of memory could hold what the command was told. With 0 the kernel still hands it to a program that takes dumps; one byte
-    // is no dump for anybody (core(5)).
-    core: 1,
-  };
-  const prlimit = (await programPath("/usr/bin/prlimit")) ?? (await programPath("/bin/prlimit"));
-  if (prlimit === undefined) throw cannot("its limits need prlimit, of the package util-linux");
-  return [prlimit, ...Object.entries(limits).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])), "--"];
-}
-
-function withoutMemory(policy: SandboxPolicy): SandboxPolicy {
-  const { memory: _, ...resources } = policy.resources ?? {};
-  return { ...policy, resources };
-}
-
-function sizeOf(given: number | string | undefined): number | undefined {
-  return given === undefined ? undefined : parseSize(given);
 }
 
 async function writableFolders({ filesystem }: SandboxPolicy, workspace: string): Promise<string[]> {
@@ -296,8 +257,4 @@ async function checkCommands({ commands }: SandboxPolicy, request: ExecuteReques
 
 function programEffects(program: string): CallEffects {
   return { commands: [{ text: program }] };
-}
-
-function cannot(reason: string): EnvironmentError {
-  return new EnvironmentError({ kind: "provision-failed", message: `Commands can't be run in a sandbox here: ${reason}.` });
 }
