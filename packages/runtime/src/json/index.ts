@@ -6,6 +6,7 @@ export { findInexactIntegers, isInexactInteger, mayHoldInexactInteger } from "./
 export { jsonInText, nextOpener } from "./json-in-text.ts";
 export { isJson } from "./is-json.ts";
 export { asJson, jsonValue } from "./json-value.ts";
+export { MAX_JSON_DEPTH } from "./max-json-depth.ts";
 export { nestsDeeper } from "./nests-deeper.ts";
 export { type ParsedArguments, parseArguments, withoutFence } from "./parse-arguments.ts";
 export {

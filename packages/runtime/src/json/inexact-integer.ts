@@ -1,3 +1,5 @@
+import { MAX_JSON_DEPTH } from "./max-json-depth.ts";
+
 /** An integer in a JSON text whose nearest double prints other digits. */
 export interface InexactInteger {
   /** The place of its first character in the text, and of the first one behind it. */
@@ -19,8 +21,6 @@ const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const EXACT_DIGITS = 15;
 /** Shorter exponents do not lead past the largest double. */
 const OVERFLOW_DIGITS = 3;
-/** Deeper values are refused wherever they arrive. */
-const MAX_DEPTH = 500;
 
 /**
  * True if a text may hold a number of more than 15 digits or with an exponent of three. Checks every third character only, since
@@ -72,7 +72,7 @@ export function findInexactIntegers(text: string): readonly InexactInteger[] {
       const end = numberEnd(text, at + 1);
       const digits = text.slice(at, end);
       if (isInexactInteger(digits))
-        found.push({ start: at, end, path: open.length > MAX_DEPTH ? [] : open.map((one) => stepOf(one, text)), digits });
+        found.push({ start: at, end, path: open.length > MAX_JSON_DEPTH ? [] : open.map((one) => stepOf(one, text)), digits });
       at = end;
     } else {
       const char = text[at];

@@ -1,5 +1,4 @@
-/** Deeper values would overflow the stack of whatever walks over them. */
-const MAX_DEPTH = 500;
+import { MAX_JSON_DEPTH } from "./max-json-depth.ts";
 
 /**
  * True if a value is JSON as it is: `JSON.stringify` writes all of it, and what is read back is the same. Members that are `undefined` are
@@ -28,7 +27,7 @@ function visit(value: unknown, ancestors: object[]): boolean {
 }
 
 function visitObject(value: object, ancestors: object[]): boolean {
-  if (ancestors.length >= MAX_DEPTH || ancestors.includes(value) || isForeign(value)) return false;
+  if (ancestors.length >= MAX_JSON_DEPTH || ancestors.includes(value) || isForeign(value)) return false;
   ancestors.push(value);
   const holds = Array.isArray(value)
     ? visitItems(value, ancestors)

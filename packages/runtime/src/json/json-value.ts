@@ -1,9 +1,8 @@
 import type { JsonValue } from "@keelson/protocol";
 import { isJson } from "./is-json.ts";
+import { MAX_JSON_DEPTH } from "./max-json-depth.ts";
 import { putMember } from "./put-member.ts";
 
-/** Deeper values would overflow the stack of whatever walks over them. */
-const MAX_DEPTH = 500;
 /** The lists and objects, with their members, that one value may hold. */
 const MAX_MEMBERS = 10_000_000;
 
@@ -49,7 +48,7 @@ function convert(value: unknown, name: string, walk: Walk): JsonValue | undefine
 function convertObject(value: object, name: string, walk: Walk): JsonValue | undefined {
   const { ancestors } = walk;
   if (ancestors.includes(value)) return "[circular]";
-  if (ancestors.length >= MAX_DEPTH) return "[too deep]";
+  if (ancestors.length >= MAX_JSON_DEPTH) return "[too deep]";
   ancestors.push(value);
   try {
     return convertByKind(value, name, walk);

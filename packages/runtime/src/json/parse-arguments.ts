@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import { MAX_JSON_DEPTH } from "./max-json-depth.ts";
 import { nestsDeeper } from "./nests-deeper.ts";
 import { parseJson } from "./parse-json.ts";
 import { sentValue } from "./sent-value.ts";
@@ -9,8 +10,6 @@ export type ParsedArguments =
   /** `message` says what is wrong, in words for whoever wrote the text. */
   | { readonly ok: false; readonly reason: "truncated" | "invalid"; readonly message: string };
 
-/** Deeper values would overflow the stack of whatever walks over them. */
-const MAX_DEPTH = 500;
 const FENCE = /^```[a-z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```$/i;
 
 /**
@@ -30,8 +29,8 @@ export async function parseArguments(text: string): Promise<ParsedArguments> {
 
 function accept(value: JsonValue): ParsedArguments {
   if (value === null) return { ok: true, value: {}, repaired: false };
-  if (nestsDeeper(value, MAX_DEPTH))
-    return { ok: false, reason: "invalid", message: `The arguments are nested deeper than ${MAX_DEPTH} levels.` };
+  if (nestsDeeper(value, MAX_JSON_DEPTH))
+    return { ok: false, reason: "invalid", message: `The arguments are nested deeper than ${MAX_JSON_DEPTH} levels.` };
   return { ok: true, value, repaired: false };
 }
 

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@keelson/protocol";
 import { isInexactInteger } from "./inexact-integer.ts";
+import { MAX_JSON_DEPTH } from "./max-json-depth.ts";
 import { OpenString } from "./open-string.ts";
 import { markInteger, markMember } from "./parse-json.ts";
 import { putMember } from "./put-member.ts";
@@ -16,8 +17,6 @@ interface Frame {
 
 type Expected = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "separator";
 
-/** Deeper values would overflow the stack of whatever walks over them. */
-const MAX_DEPTH = 500;
 const STRING_RUN = /[^"\\\u0000-\u001f]*/y;
 const TOKEN_RUN = /[-+.0-9A-Za-z]*/y;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -147,7 +146,7 @@ export class PartialJson {
       return at + 1;
     }
     if (char === "{" || char === "[") {
-      if (this.#frames.length === MAX_DEPTH) return this.#break(at);
+      if (this.#frames.length === MAX_JSON_DEPTH) return this.#break(at);
       this.#frames.push({ value: char === "[" ? [] : {}, size: 0, key: "" });
       this.#expected = char === "[" ? "value-or-end" : "key-or-end";
       this.#changes++;

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, Tool, ToolFailure, ValidationResult } from "@keelson/protocol";
-import { exactInput, markCopy, markMember, nestsDeeper, parseArguments, parseJson } from "../json/index.ts";
+import { exactInput, markCopy, markMember, MAX_JSON_DEPTH, nestsDeeper, parseArguments, parseJson } from "../json/index.ts";
 import { describeValue, exampleOf, formatIssue, listKeys } from "../schema/index.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { explainIntegers, roundedInteger } from "./long-integers.ts";
@@ -31,12 +31,12 @@ export type PreparedCall =
 
 const MAX_ISSUES = 10;
 const MAX_ISSUE_LENGTH = 500;
-const MAX_DEPTH = 500;
 
 /** The gates *parse* and *validate* of one call. Runs nothing of the tool but its schema, and never throws. */
 export async function prepareCall(tool: Tool, call: CallArguments): Promise<PreparedCall> {
   if (call.input === undefined) return prepareText(tool, call.inputText ?? "");
-  if (nestsDeeper(call.input, MAX_DEPTH)) return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_DEPTH} levels.`]);
+  if (nestsDeeper(call.input, MAX_JSON_DEPTH))
+    return refuse(tool, "invalid", [`The arguments are nested deeper than ${MAX_JSON_DEPTH} levels.`]);
   return check(tool, exactInput(call) ?? call.input ?? {}, false);
 }
 
@@ -141,7 +141,7 @@ function describeKeys(tool: Tool, input: JsonObject, issues: readonly string[]):
 function parsed(text: string): JsonValue | undefined {
   try {
     const value = parseJson(text);
-    return nestsDeeper(value, MAX_DEPTH) ? undefined : value;
+    return nestsDeeper(value, MAX_JSON_DEPTH) ? undefined : value;
   } catch {
     return undefined; // then it is just a text
   }

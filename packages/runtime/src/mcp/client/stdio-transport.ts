@@ -1,7 +1,7 @@
 import { type Executor, McpError } from "@keelson/protocol";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
-import { nestsDeeper } from "../../json/index.ts";
+import { MAX_JSON_DEPTH, nestsDeeper } from "../../json/index.ts";
 import { exactMessage } from "../exact-message.ts";
 import { createLineReader } from "./line-reader.ts";
 import { createTextQueue } from "./text-queue.ts";
@@ -41,7 +41,6 @@ const MAX_GARBAGE_LINES = 1000;
 // Of the largest size that a message may have, between two answers.
 const MAX_UNASKED_MESSAGES = 4;
 const LAST_WORDS = 2000;
-const MAX_DEPTH = 500;
 
 /** A server that is a program: messages are lines of its standard input and output. */
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
@@ -66,7 +65,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     let message: JSONRPCMessage;
     try {
       const value: unknown = JSON.parse(exactMessage(line));
-      if (nestsDeeper(value, MAX_DEPTH)) throw new TypeError(`more than ${MAX_DEPTH} levels of lists and objects`);
+      if (nestsDeeper(value, MAX_JSON_DEPTH)) throw new TypeError(`more than ${MAX_JSON_DEPTH} levels of lists and objects`);
       message = parse(value);
     } catch (error) {
       transport.onerror?.(new Error(`not a message: ${line.slice(0, 200)}`, { cause: error }));
