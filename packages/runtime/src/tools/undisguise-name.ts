@@ -1,4 +1,4 @@
-import { shortHash } from "../json/digest.ts";
+import { NAME_HASH_LENGTH, nameHash } from "../json/name-hash.ts";
 
 /** Namespaces that models put before the names of functions: those of OpenAI's, Gemini's and other training formats. */
 const NAMESPACES: readonly string[] = ["functions", "function", "default_api", "tools", "tool", "api", "commentary", "default"];
@@ -14,6 +14,7 @@ const WRAPPINGS: readonly (readonly [string, string])[] = [
   ["[", "]"],
 ];
 const MAX_STEPS = 8;
+const SENT_NAME = new RegExp(`^(.*?)_?([a-z2-7]{${NAME_HASH_LENGTH}})$`, "s");
 
 /**
  * The known tool that a model means by a name in disguise: with a namespace before it, markup behind it, or blanks and quotes
@@ -45,13 +46,13 @@ export function undisguiseName(name: string, isTool: (name: string) => boolean):
  * which models repeat from the conversation.
  */
 export function undisguiseSentName(name: string, tools: readonly string[]): string | undefined {
-  const [, readable, hash] = /^(.*?)_?([a-z2-7]{8})$/s.exec(name) ?? [];
+  const [, readable, hash] = SENT_NAME.exec(name) ?? [];
   if (readable === undefined || hash === undefined) return undefined;
-  const found = tools.filter((tool) => readable.includes(tool) && disguisesOf(tool).some((disguise) => hashOf(disguise) === hash));
+  const found = tools.filter((tool) => readable.includes(tool) && disguisesOf(tool).some((disguise) => nameHash(disguise) === hash));
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** One layer less, in each way that there is. */
+/** Returns the name without its outermost layer, in each way in which it can be read. */
 function unwrapped(name: string): readonly string[] {
   const bare: string[] = [];
   const trimmed = name.trim();
@@ -70,9 +71,4 @@ function unwrapped(name: string): readonly string[] {
 function disguisesOf(tool: string): readonly string[] {
   const spaced = [` ${tool}`, `${tool} `, `$${tool}`];
   return [...spaced, ...NAMESPACES.flatMap((namespace) => SEPARATORS.map((separator) => `${namespace}${separator}${tool}`))];
-}
-
-/** The hash in a name that replaces one that a vendor refuses. */
-function hashOf(name: string): string {
-  return shortHash(JSON.stringify(name), 8);
 }

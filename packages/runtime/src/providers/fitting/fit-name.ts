@@ -1,7 +1,5 @@
-import { shortHash } from "../../json/digest.ts";
+import { NAME_HASH_LENGTH, nameHash } from "../../json/name-hash.ts";
 import { isFitName, type NameRule } from "./wire-rules.ts";
-
-const HASH_LENGTH = 8;
 
 /**
  * The name as the vendor accepts it: itself, or the readable part of it with a hash of the whole. The same name gives the same
@@ -11,11 +9,10 @@ export function fitName(name: string, rule: NameRule): string {
   return isFitName(name, rule) ? name : standInName(name, rule);
 }
 
-/** Another name for it, which fits, even if the name itself does. */
+/** Returns a name that replaces the given one, even if that fits. */
 export function standInName(name: string, { first, maxLength }: NameRule, salt = ""): string {
-  const readable = name.replaceAll(/[^a-zA-Z0-9_-]+/g, "_").slice(0, maxLength - HASH_LENGTH - 2);
-  // Half a character of UTF-16 has no UTF-8: escaped, two of them have two hashes.
-  const hash = shortHash(`${JSON.stringify(name)}${salt}`, HASH_LENGTH);
+  const readable = name.replaceAll(/[^a-zA-Z0-9_-]+/g, "_").slice(0, maxLength - NAME_HASH_LENGTH - 2);
+  const hash = nameHash(name, salt);
   const start = readable === "" || readable === "_" ? "x" : new RegExp(`^[${first}]`).test(readable) ? readable : `x${readable}`;
   return `${start}${start.endsWith("_") ? "" : "_"}${hash}`;
 }
