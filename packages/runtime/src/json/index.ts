@@ -23,5 +23,5 @@ export {
 export { plainJson } from "./plain-json.ts";
 export { PartialJson } from "./partial-json.ts";
 export { putMember } from "./put-member.ts";
-export { isSameValue, type SentValue, sentValue } from "./sent-value.ts";
+export { isSameJsonText, type SentValue, sentValue } from "./sent-value.ts";
 export { type TruncatedText, truncateText } from "./truncate-text.ts";

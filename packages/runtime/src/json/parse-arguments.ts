@@ -7,7 +7,7 @@ import { sentValue } from "./sent-value.ts";
 export type ParsedArguments =
   /** `repaired`: the text was no JSON, but could mean only this. */
   | { readonly ok: true; readonly value: JsonValue; readonly repaired: boolean }
-  /** `message` says what is wrong, in words for whoever wrote the text. */
+  /** `message` describes the error for the author of the text. */
   | { readonly ok: false; readonly reason: "truncated" | "invalid"; readonly message: string };
 
 const FENCE = /^```[a-z0-9]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```$/i;

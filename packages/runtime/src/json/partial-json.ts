@@ -11,7 +11,7 @@ interface Frame {
   readonly value: Container;
   /** Members so far. */
   size: number;
-  /** Of an object: where the next member goes. */
+  /** The key of the next member of an object. */
   key: string;
 }
 
@@ -33,13 +33,13 @@ const ESCAPES: { readonly [char: string]: string } = {
 };
 
 /**
- * Reads one JSON value as its text arrives, and says at any time what stands there so far: every list and object, the begun
- * ones too; of the last string what came of it; numbers and literals once they are over, since `1` may become `12`.
+ * Reads one JSON value as its text arrives. A snapshot contains every list and object that has begun and the part of the last string that
+ * has arrived. Numbers and literals are added when they are complete, because `1` may become `12`.
  *
  * An integer whose nearest double prints other digits is a text, as {@link parseJson} has it.
  *
- * Each character is looked at once. What is finished is never copied: `snapshot` copies the lists and objects that are still
- * open, `openMembers` members in all, and shares the rest with every other snapshot.
+ * Each character is read once. `snapshot` copies the lists and objects that are still open, `openMembers` members in all, and shares
+ * the finished ones with every other snapshot.
  */
 export class PartialJson {
   readonly #frames: Frame[] = [];
@@ -49,20 +49,20 @@ export class PartialJson {
   #string: OpenString | undefined;
   /** The string that is open is a key. */
   #isKey = false;
-  /** What came of an escape: a backslash, and of `\u` its digits. */
+  /** The part of an escape that has arrived: a backslash, and the digits of `\u`. */
   #escape = "";
-  /** What came of a number or a literal. */
+  /** The part of a number or a literal that has arrived. */
   #token = "";
   #openMembers = 0;
   #changes = 0;
   #work = 0;
 
-  /** `broken`: the text is no JSON, or nested too deep; what was read of it stands. */
+  /** `broken`: the text is no JSON, or nested too deep; snapshots keep the part before the error. */
   get status(): "open" | "complete" | "broken" {
     return this.#status;
   }
 
-  /** Grows with whatever a snapshot would show. */
+  /** Grows with each change of the snapshot. */
   get changes(): number {
     return this.#changes;
   }
@@ -90,13 +90,13 @@ export class PartialJson {
     return at;
   }
 
-  /** No more comes: a number or literal at the top is over, and what is still open is broken. */
+  /** Ends the text: completes a number or literal at the top. A value that is still open is broken. */
   end(): void {
     if (this.#token !== "") this.#endToken();
     if (this.#status === "open") this.#status = "broken";
   }
 
-  /** What stands there so far; nobody changes it any more. Nothing where nothing can be told yet. */
+  /** Returns the value so far, which does not change later; `undefined` if nothing of it is known yet. */
   snapshot(): JsonValue | undefined {
     let value = this.#string === undefined || this.#isKey ? this.#root : this.#string.read();
     for (let index = this.#frames.length - 1; index >= 0; index--) {

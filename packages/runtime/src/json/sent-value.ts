@@ -37,7 +37,7 @@ export function sentValue(text: string): SentValue {
     if (outline.type !== "closed") return outline;
     const next = rest.slice(0, outline.end);
     if (value === "" || isEmptyObject(value)) value = next;
-    else if (!isSameValue(value, next)) return { type: "ambiguous", message: "there is more than one value" };
+    else if (!isSameJsonText(value, next)) return { type: "ambiguous", message: "there is more than one value" };
     at += outline.end;
   }
   return { type: "closed", text: value };
@@ -58,7 +58,7 @@ function isEmptyObject(text: string): boolean {
 }
 
 /** True if two texts are the same value, with the same digits of integers. */
-export function isSameValue(a: string, b: string): boolean {
+export function isSameJsonText(a: string, b: string): boolean {
   if (a === b) return true;
   try {
     return canonicalJson(parseJson(a)) === canonicalJson(parseJson(b));

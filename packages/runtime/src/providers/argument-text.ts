@@ -1,4 +1,4 @@
-import { type SentValue, isSameValue, sentValue } from "../json/index.ts";
+import { type SentValue, isSameJsonText, sentValue } from "../json/index.ts";
 
 /** The longest text of pieces that is kept beside the copy that they may be. */
 const MAX_DOUBT = 64 * 1024;
@@ -79,7 +79,7 @@ export class ArgumentText {
   /** True if the object of these arguments is that of others. */
   repeats(other: ArgumentText): boolean {
     const [mine, others] = [this.object, other.object];
-    return mine !== undefined && others !== undefined && isSameValue(mine, others);
+    return mine !== undefined && others !== undefined && isSameJsonText(mine, others);
   }
 
   /** The text that was not taken yet and is not in doubt. */
@@ -111,7 +111,7 @@ export class ArgumentText {
     if (isJson(joined)) return joined;
     const [asCopies, asParts] = [objectIn(copied), objectIn(joined)];
     if (asCopies.type !== "closed") return joined;
-    return asParts.type === "closed" && !isSameValue(asParts.text, asCopies.text) ? joined : copied;
+    return asParts.type === "closed" && !isSameJsonText(asParts.text, asCopies.text) ? joined : copied;
   }
 }
 

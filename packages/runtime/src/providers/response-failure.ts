@@ -16,12 +16,12 @@ interface Origin {
 export function responseFailure(response: Ended, { provider, model, reference }: Origin, isFirst: boolean): ModelFailure | undefined {
   const { content, stopReason } = response;
   const reason = rawReason(response);
-  const told = JSON.stringify(reason ?? stopReason);
+  const shown = JSON.stringify(reason ?? stopReason);
   const problem =
     stopReason === "other"
-      ? `ended its response with the reason ${told}, which is that of no whole response`
+      ? `ended its response with the reason ${shown}, which is that of no whole response`
       : isFirst && endsByItself(stopReason) && isEmptyContent(content)
-        ? `gave an empty response (reason ${told}): ${content.length > 0 ? "thinking or blank text" : "no text"}, and no call`
+        ? `gave an empty response (reason ${shown}): ${content.length > 0 ? "thinking or blank text" : "no text"}, and no call`
         : undefined;
   if (problem === undefined) return undefined;
   const message = `${reference} ${problem}`;

@@ -29,7 +29,7 @@ function wraps(value: JsonValue, text: string): boolean {
   return value === text || onlyMember(value)?.[0] === text;
 }
 
-/** Servers repeat structured content as text, for clients that don't know it; some leave out what it is wrapped in. */
+/** True if a text repeats the structured content for older clients. Some servers write it without the object around it. */
 function says(text: string, value: JsonValue): boolean {
   try {
     const said: unknown = JSON.parse(text);
@@ -39,7 +39,7 @@ function says(text: string, value: JsonValue): boolean {
   }
 }
 
-/** What is in an object that has one member. */
+/** Returns the member of an object that has only one, in a list. */
 function onlyMember(value: JsonValue): readonly unknown[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const found: readonly unknown[] = Object.values(value);
@@ -54,7 +54,7 @@ function toPart(block: JsonObject): Content {
   const { type, text, data, mimeType, resource } = block;
   if (type === "text" && typeof text === "string") return { type: "text", text };
   if ((type === "image" || type === "audio") && typeof data === "string" && typeof mimeType === "string")
-    // What is called an image and is none would be refused with every request from then on.
+    // Vendors would refuse each later request with an image that is none.
     return { type: type === "image" && mimeType.startsWith("image/") ? "image" : "file", mediaType: mimeType, data };
   if (type === "resource_link") return { type: "text", text: describeLink(block) };
   if (type === "resource" && typeof resource === "object" && resource !== null) return resourcePart(resource as JsonObject);

@@ -51,7 +51,7 @@ export interface LeafFields extends ToolFields {
 /** What a function of a tool gives, at once or later: `T` as long as all of it is JSON. An interface will do, unlike for `JsonValue`. */
 type JsonResult<T> = T extends PromiseLike<infer Value> ? Promise<Settled<Value>> : Settled<T>;
 
-/** The same of what is there by then: JSON, a generator of it, or a stream. */
+/** A result of a call before it is read: JSON, a generator of JSON, or a stream. */
 type Settled<T> =
   T extends AsyncGenerator<infer Yield, infer Return, infer Next>
     ? AsyncGenerator<Chunk<Yield>, Json<Return>, Next>

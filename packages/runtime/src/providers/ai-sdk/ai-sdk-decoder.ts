@@ -208,10 +208,10 @@ export class AiSdkDecoder {
     const { wire, model } = this.#context;
     const reason = fieldsOf(part["finishReason"]);
     const unified = stringOf(reason === undefined ? part["finishReason"] : reason["unified"]);
-    const told = stringOf(reason?.["raw"]);
-    const raw = told || unified;
+    const vendorReason = stringOf(reason?.["raw"]);
+    const raw = vendorReason || unified;
     // The SDK's words for a vendor that gave no reason; with one, it is a reason that the SDK does not know.
-    const isMissing = told === "" && (unified === "other" || unified === "unknown");
+    const isMissing = vendorReason === "" && (unified === "other" || unified === "unknown");
     this.#closeBlock();
     const metadata = metadataOf(part);
     this.#queue.push({

@@ -93,7 +93,7 @@ function fitId<Id extends string>(id: Id): Id {
 function renamedKeys({ providerData }: ToolCallPart): ReadonlyMap<string, string> | undefined {
   const keys = providerData?.[RENAMED_KEYS];
   if (typeof keys !== "object" || keys === null || Array.isArray(keys)) return undefined;
-  return new Map(Object.entries(keys as JsonObject).map(([told, original]) => [String(original), told]));
+  return new Map(Object.entries(keys as JsonObject).map(([sent, original]) => [String(original), sent]));
 }
 
 /** Replaces values that nest deeper than the vendor's format allows by the text of their JSON. */

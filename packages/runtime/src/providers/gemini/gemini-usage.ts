@@ -38,7 +38,7 @@ export class GeminiUsage {
       {
         prompt,
         completion,
-        // What the report gives for the output is enough where it gives no total.
+        // Without a total, the counts of the output in the report are enough.
         total: total ?? (prompt === null || completion === null ? null : prompt + completion),
         cacheRead: counts.get("cachedContentTokenCount") ?? null,
         cacheWrite: null,

@@ -213,12 +213,12 @@ const ALIASES: { readonly [name: string]: string } = {
 /** Vendors whose address and quirks are known. */
 export const KNOWN_VENDORS: readonly string[] = Object.keys(VENDORS);
 
-/** What is known of a vendor; nothing of one that nobody described, who is taken for an ordinary server. */
+/** Returns the quirks of a vendor; none if it is not in the table. */
 export function quirksOf(vendor: string): VendorQuirks {
   return ownMember(VENDORS, vendorName(vendor)) ?? {};
 }
 
-/** The name under which the tables know a vendor that was given by one of its names. */
+/** Returns the name of a vendor in the tables, for one of its names. */
 export function vendorName(vendor: string): string {
   const name = vendor.trim().toLowerCase();
   return ownMember(ALIASES, name) ?? name;

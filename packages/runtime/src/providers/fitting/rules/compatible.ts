@@ -6,7 +6,7 @@ import type { WireRules } from "../wire-rules.ts";
 /** Most servers of the chat wire accept the names and schemas that OpenAI accepts. */
 const COMMON: WireRules = { ...OPENAI_RULES, vendor: "servers of the chat wire" };
 
-/** Routers in front of every vendor: a request must fit whichever answers it. */
+/** Routers in front of every vendor: a request must fit all of them. */
 const ROUTER: WireRules = {
   ...COMMON,
   vendor: "routers",
