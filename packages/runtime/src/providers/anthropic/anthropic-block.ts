@@ -3,6 +3,7 @@ import { jsonText, parseJson } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { argumentText, sentArguments } from "../sent-arguments.ts";
 import { type DecoderContext, fieldsOf, type SegmentWriter, stringOf } from "../wire-decoder.ts";
 import type { AnthropicBlockStart, AnthropicDelta } from "./anthropic-wire.ts";
 
@@ -54,6 +55,7 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
   const id = stringOf(block["id"]);
   const index = nextCallIndex();
   const input = new ArgumentText();
+  const whole = argumentText(sentArguments(block, "input") ?? {});
   let any = false;
   const flow = (): void => {
     const text = input.take();
@@ -63,8 +65,9 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
   queue.push({ type: "tool-call-start", index, id, name: stringOf(block["name"]) });
   return {
     delta(delta) {
-      const text = stringOf(delta["partial_json"]);
-      if (text === "") return;
+      const text = argumentText(delta["partial_json"]);
+      // Some gateways send the whole input at the start, and an empty object behind it.
+      if (text === "" || (!any && text === "{}" && whole !== "{}")) return;
       any = true;
       const { pending } = input;
       input.add(text);
@@ -73,7 +76,7 @@ export function openToolUseBlock(block: AnthropicBlockStart, { queue, segments, 
     },
     finish() {
       // Without deltas the input is that of the start: `{}`, or the whole in a response that is not streamed.
-      if (!any) input.add(jsonText(block["input"] ?? {}));
+      if (!any) input.add(whole);
       input.finish();
       flow();
       const caller = fieldsOf(block["caller"]);

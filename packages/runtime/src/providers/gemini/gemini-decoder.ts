@@ -3,11 +3,13 @@ import { jsonText } from "../../json/index.ts";
 import { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
+import { sentArguments } from "../sent-arguments.ts";
 import { readStopReason } from "../stop-reason.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
 import {
   cutOff,
   type DecoderContext,
+  type Fields,
   fieldsOf,
   madeUpCallId,
   invalidResponse,
@@ -138,11 +140,16 @@ export class GeminiDecoder implements WireDecoder {
     for (const name of SOURCES) if (candidate[name] !== undefined) this.#facts[name] = candidate[name] as JsonValue;
   }
 
-  #part(part: GeminiSaid): void {
+  #part(said: GeminiSaid): void {
+    const part = renamed(said);
     const signature = stringOf(part["thoughtSignature"]);
     const thought = part["thought"] === true;
-    if (typeof part["text"] === "string") this.#text(thought ? "thinking" : "text", part["text"], signature);
-    else if (fieldsOf(part["functionCall"]) !== undefined) this.#call(part["functionCall"] as GeminiCalled, signature);
+    const call = fieldsOf(part["functionCall"]);
+    if (call !== undefined) {
+      // Some gateways put a text into the part of the call. The signature is that of the call.
+      this.#text(thought ? "thinking" : "text", stringOf(part["text"]), "");
+      this.#call(call as GeminiCalled, signature);
+    } else if (typeof part["text"] === "string") this.#text(thought ? "thinking" : "text", part["text"], signature);
     else {
       const content = this.#wholePart(part, signature, thought);
       if (content === undefined) return;
@@ -160,19 +167,16 @@ export class GeminiDecoder implements WireDecoder {
 
   #call(call: GeminiCalled, signature: string): void {
     const name = stringOf(call["name"]);
-    if (name === "") {
+    const args = sentArguments(call as Fields, "args") ?? {};
+    // A call without a name goes on with the one before it. With arguments of its own it stays a call, so that the model is told of it.
+    if (name === "" && (this.#openCall !== undefined || JSON.stringify(args) === "{}")) {
       // A further piece of the call before, or its end.
       this.#openCall?.input.add(call["partialArgs"]);
       if (call["willContinue"] !== true) this.#closeCall();
       return;
     }
     const id = stringOf(call["id"]);
-    if (
-      call["willContinue"] !== true &&
-      call["partialArgs"] === undefined &&
-      this.#repeated.add(id, name, JSON.stringify(call["args"] ?? {}))
-    )
-      return;
+    if (call["willContinue"] !== true && call["partialArgs"] === undefined && this.#repeated.add(id, name, JSON.stringify(args))) return;
     this.#segments.end();
     this.#closeCall();
     const index = this.#calls++;
@@ -188,7 +192,7 @@ export class GeminiDecoder implements WireDecoder {
       if (call["willContinue"] !== true) this.#closeCall();
       return;
     }
-    this.#endCall(index, (call["args"] ?? {}) as JsonValue, providerData);
+    this.#endCall(index, args as JsonValue, providerData);
   }
 
   #closeCall(): void {
@@ -257,6 +261,13 @@ function firstCandidate(response: GeminiResponse): GeminiCandidate | undefined {
   const candidates = response["candidates"];
   if (!Array.isArray(candidates)) return undefined;
   return candidates.map(fieldsOf).find((candidate) => candidate !== undefined && (candidate["index"] ?? 0) === 0);
+}
+
+/** A part in the spelling of gateways that are written in Python, with its members in Google's. */
+function renamed(part: Fields): GeminiSaid {
+  const { function_call: functionCall, thought_signature: thoughtSignature, ...rest } = part;
+  if (functionCall === undefined) return part;
+  return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }), ...rest };
 }
 
 function reasonOf(value: unknown): string | null {

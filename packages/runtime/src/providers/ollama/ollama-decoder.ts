@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@keelson/protocol";
-import { jsonText } from "../../json/index.ts";
 import type { DecodedEvent } from "../polled-events.ts";
 import { RepeatedCalls } from "../repeated-calls.ts";
+import { argumentText, sentArguments } from "../sent-arguments.ts";
 import { readStopReason } from "../stop-reason.ts";
 import { reportedCount } from "../token-count/reported-count.ts";
 import { failureInResponse, readVendorError } from "../vendor-failure.ts";
@@ -9,6 +9,7 @@ import {
   countOf,
   cutOff,
   type DecoderContext,
+  type Fields,
   fieldsOf,
   madeUpCallId,
   invalidResponse,
@@ -75,17 +76,19 @@ export class OllamaDecoder implements WireDecoder {
     if (thinking !== "") this.#segments.thinking(thinking);
     const content = stringOf(message["content"]);
     if (content !== "") this.#segments.text(content);
-    const calls = message["tool_calls"];
+    const told = message["tool_calls"];
+    const calls = fieldsOf(told) === undefined ? told : [told];
     if (Array.isArray(calls)) for (const call of calls.map(fieldsOf)) if (call !== undefined) this.#call(call);
   }
 
   /** Calls come whole. Their `index` says nothing: older servers give the same one to all. */
   #call(call: OllamaCalled): void {
-    const called = fieldsOf(call["function"]);
-    const name = stringOf(called?.["name"]);
-    if (name === "") return;
+    const called = fieldsOf(call["function"]) ?? (call as Fields);
+    const name = stringOf(called["name"]);
     const id = stringOf(call["id"]);
-    const text = argumentText(called?.["arguments"]);
+    const text = argumentText(sentArguments(called, "arguments"));
+    // A placeholder. With arguments, a call without a name stays one, so that the model is told of it.
+    if (name === "" && (text === "" || text === "{}")) return;
     if (this.#repeated.add(id, name, text)) return;
     const index = this.#calls++;
     this.#segments.end();
@@ -119,9 +122,4 @@ export class OllamaDecoder implements WireDecoder {
     });
     this.complete = true;
   }
-}
-
-function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : jsonText(value);
 }

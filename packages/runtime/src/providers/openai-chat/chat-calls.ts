@@ -1,6 +1,6 @@
-import { jsonText } from "../../json/index.ts";
 import { HELD_ITEM_LENGTH, type HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { argumentText, sentArguments } from "../sent-arguments.ts";
 import type { ToolNames } from "../tool-names.ts";
 import { type Fields, fieldsOf, stringOf } from "../wire-decoder.ts";
 import { ChatCall } from "./chat-call.ts";
@@ -76,13 +76,18 @@ export class ChatCalls {
     this.#extend(this.#legacy, fragment);
   }
 
-  /** Ends all calls. A call without a name is none; its text belongs to the call before it if that is incomplete. */
+  /**
+   * Ends all calls. The text of a call without a name belongs to the call before it if that is incomplete. If it is arguments of its own,
+   * it stays a call, so that the model is told of it.
+   */
   finish(): void {
     let before: ChatCall | undefined;
     for (const call of this.#calls) {
       if (call.name === "") {
         call.input.finish();
         if (before !== undefined && isOpen(before)) before.add(call.input.take());
+        else if (call.isComplete && !this.#calls.some((other) => other.isBegun && call.input.repeats(other.input)))
+          call.begin(this.#begun++, this.#queue);
         continue;
       }
       this.#settle(call, true);
@@ -186,12 +191,13 @@ function fragmentOf(value: unknown): Fragment | undefined {
   if (fields === undefined) return undefined;
   // By type, not by member: Snowflake puts an empty `custom` beside `function`.
   const own = fields["type"] === "custom" ? undefined : fieldsOf(fields["function"]);
-  const body = own ?? fieldsOf(fields["custom"]) ?? {};
+  // Some servers put name and arguments beside the id (Cloudflare).
+  const body = own ?? fieldsOf(fields["custom"]) ?? (fields as Fields);
   return {
     index: indexOf(fields["index"]),
     id: stringOf(fields["id"]),
     name: stringOf(body["name"]),
-    text: argumentText(own === undefined ? body["input"] : body["arguments"]),
+    text: argumentText(sentArguments(body, fields["type"] === "custom" ? "input" : "arguments")),
     custom: fields["type"] === "custom",
     extra: fields["extra_content"],
   };
@@ -200,10 +206,4 @@ function fragmentOf(value: unknown): Fragment | undefined {
 function indexOf(value: unknown): number | undefined {
   if (typeof value === "string" && /^\d{1,6}$/.test(value)) return Number(value);
   return typeof value === "number" ? value : undefined;
-}
-
-/** Some servers send arguments as an object. */
-function argumentText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : jsonText(value);
 }

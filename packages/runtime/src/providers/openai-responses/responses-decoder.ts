@@ -15,6 +15,7 @@ import {
   stringOf,
   type WireDecoder,
 } from "../wire-decoder.ts";
+import { argumentText } from "../sent-arguments.ts";
 import { CallItem, ItemSink, MessageItem, type OpenItem, ReasoningItem, type ResponseFacts, ServerItem } from "./responses-item.ts";
 import { RESPONSES_STOP_REASONS } from "./responses-stop-reasons.ts";
 import { responsesUsage } from "./responses-usage.ts";
@@ -77,7 +78,7 @@ export class ResponsesDecoder implements WireDecoder {
         return;
       case "response.function_call_arguments.delta":
       case "response.custom_tool_call_input.delta":
-        this.#call(at)?.input(stringOf(event["delta"]));
+        this.#call(at)?.input(event["delta"]);
         return;
       case "response.function_call_arguments.done":
         this.#call(at)?.whole(event["arguments"]);
@@ -153,14 +154,16 @@ export class ResponsesDecoder implements WireDecoder {
   #finish(known: KnownItem, item: ResponsesOutput): void {
     if (known.finished) return;
     known.finished = true;
+    known.final = item;
     known.open.done(item);
   }
 
   /** The item that this is the final form of. Some servers tell it at another place than its pieces. */
   #knownAs(at: number, item: ResponsesOutput): KnownItem | undefined {
     const there = this.#items.get(at);
-    if (there !== undefined && (there.start["type"] === undefined || there.start["type"] === item["type"])) return there;
-    for (const known of this.#items.values()) if (isSame(known.start, item)) return known;
+    if (there !== undefined && (there.start["type"] === undefined || there.start["type"] === item["type"]) && !isOther(there.final, item))
+      return there;
+    for (const known of this.#items.values()) if (isSame(known.start, item) && !isOther(known.final, item)) return known;
     return undefined;
   }
 
@@ -249,7 +252,16 @@ export class ResponsesDecoder implements WireDecoder {
 interface KnownItem {
   readonly open: OpenItem;
   readonly start: ResponsesOutput;
+  /** The form in which it ended. */
+  final?: ResponsesOutput;
   finished: boolean;
+}
+
+/** True for a call with the ids of one that ended with other arguments: some servers give all calls of a response the same id. */
+function isOther(final: ResponsesOutput | undefined, item: ResponsesOutput): boolean {
+  if (final === undefined) return false;
+  const [before, after] = [argumentText(final["arguments"]), argumentText(item["arguments"])];
+  return before !== "" && after !== "" && (before !== after || final["name"] !== item["name"]);
 }
 
 /** By its own id, or by that of its call. */

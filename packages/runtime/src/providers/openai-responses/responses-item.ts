@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue, ProviderData } from "@keelson/protocol";
-import { jsonText } from "../../json/index.ts";
 import { ArgumentText } from "../argument-text.ts";
 import type { HeldText } from "../held-text.ts";
 import type { DecodedEvent } from "../polled-events.ts";
+import { argumentText, sentArguments } from "../sent-arguments.ts";
 import { type DecoderContext, fieldsOf, madeUpCallId, type SegmentWriter, stringOf } from "../wire-decoder.ts";
 import type { ResponsesOutput, ResponsesOutputPart } from "./responses-wire.ts";
 import { type Echo, SaidText } from "./said-text.ts";
@@ -121,7 +121,8 @@ export class MessageItem implements OpenItem {
   }
 
   done(item: ResponsesOutput): void {
-    const content = Array.isArray(item["content"]) ? item["content"] : [];
+    const told = item["content"];
+    const content = Array.isArray(told) ? told : typeof told === "string" ? [{ type: "output_text", text: told }] : [];
     for (const [at, value] of content.entries()) {
       const part = fieldsOf(value);
       if (part !== undefined && (!this.#given.has(at) || this.#part === at)) this.partDone(at, part);
@@ -219,7 +220,8 @@ export class CallItem implements OpenItem {
     this.#begin(start);
   }
 
-  input(text: string): void {
+  input(given: unknown): void {
+    const text = argumentText(given);
     const { pending } = this.#text;
     if (this.#custom) this.#text.join(text);
     else this.#text.add(text);
@@ -229,7 +231,7 @@ export class CallItem implements OpenItem {
 
   /** The whole input. It is taken where no pieces came, or where they are its beginning. */
   whole(input: unknown): void {
-    this.#text.finish(typeof input === "string" || input === undefined || input === null ? stringOf(input) : jsonText(input));
+    this.#text.finish(argumentText(input));
     this.#flow();
   }
 
@@ -239,9 +241,10 @@ export class CallItem implements OpenItem {
 
   done(item: ResponsesOutput): void {
     this.#begin(item);
-    // A call without a name is none.
+    this.whole(sentArguments(item, this.#custom ? "input" : "arguments"));
+    // A placeholder. With arguments, a call without a name stays one, so that the model is told of it.
+    if (this.#index === undefined && this.#text.object !== undefined) this.#start(item);
     if (this.#index === undefined) return;
-    this.whole(this.#custom ? item["input"] : item["arguments"]);
     const id = stringOf(item["call_id"]);
     const itemId = stringOf(item["id"]);
     const { facts } = this.#sink;
@@ -262,8 +265,11 @@ export class CallItem implements OpenItem {
   }
 
   #begin(item: ResponsesOutput): void {
+    if (this.#index === undefined && stringOf(item["name"]) !== "") this.#start(item);
+  }
+
+  #start(item: ResponsesOutput): void {
     const name = stringOf(item["name"]);
-    if (this.#index !== undefined || name === "") return;
     this.#sink.take(this);
     this.#index = this.#sink.nextCallIndex();
     const id = stringOf(item["call_id"]) || madeUpCallId();
