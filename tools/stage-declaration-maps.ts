@@ -11,8 +11,23 @@ export function stageDeclarationMaps(staged: string, packageFolder: string): voi
     const path = join(dist, file);
     if (file.endsWith(".js.map")) rmSync(path);
     else if (file.endsWith(".js")) writeFileSync(path, readFileSync(path, "utf8").replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n"));
-    else if (file.endsWith(".d.ts.map")) stageSources(path, staged, packageFolder);
+    else if (file.endsWith(".d.ts.map")) {
+      if (leadsToTests(path)) removeMap(path);
+      else stageSources(path, staged, packageFolder);
+    }
   }
+}
+
+/** True if a map leads to the sources of `testing`. They are left out, because their 200 KiB would be in every install, and their declarations say what a user needs. */
+function leadsToTests(map: string): boolean {
+  const { sources } = JSON.parse(readFileSync(map, "utf8")) as { readonly sources: readonly string[] };
+  return sources.some((source) => /(?:^|\/)src\/testing\//.test(source));
+}
+
+function removeMap(map: string): void {
+  rmSync(map);
+  const declarations = map.replace(/\.map$/, "");
+  writeFileSync(declarations, readFileSync(declarations, "utf8").replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n"));
 }
 
 function stageSources(map: string, staged: string, packageFolder: string): void {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { installStaged } from "./install-staged.ts";
 import { root, runCommand } from "./run-command.ts";
 
-const budget = 2500;
+/** 2,658 since tools may ask for an approval and stream their result. */
+const budget = 2700;
 const program = `
 import { createAgent, createRunner, defineTool } from "keelson";
 import { z } from "zod";
