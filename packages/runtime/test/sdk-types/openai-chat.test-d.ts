@@ -42,6 +42,8 @@ describe("responses of the chat wire", () => {
       Unknown<ChatCallSaid, ChatCompletionChunk.Choice.Delta.ToolCall | ChatCompletionMessageToolCall>
     >().toEqualTypeOf<"extra_content">();
     expectTypeOf<Unknown<ChatCounts, CompletionUsage>>().toEqualTypeOf<
+      | "input_tokens"
+      | "output_tokens"
       | "prompt_cache_hit_tokens"
       | "cached_tokens"
       | "num_cached_tokens"

@@ -43,7 +43,9 @@ describe("responses of the Responses API", () => {
     expectTypeOf<
       Unknown<ResponsesOutputPart, ResponseOutputMessage["content"][number] | ResponseReasoningItem.Content>
     >().toEqualTypeOf<never>();
-    expectTypeOf<Unknown<ResponsesCounts, ResponseUsage>>().toEqualTypeOf<"cache_read_input_tokens" | "cache_creation_input_tokens">();
+    expectTypeOf<Unknown<ResponsesCounts, ResponseUsage>>().toEqualTypeOf<
+      "prompt_tokens" | "completion_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens"
+    >();
   });
 
   it("are told apart by names that the SDK knows, and by those of other servers", () => {

@@ -3,17 +3,23 @@ import { reportedCount } from "../token-count/reported-count.ts";
 import { fieldsOf } from "../wire-decoder.ts";
 import type { AnthropicCounts } from "./anthropic-wire.ts";
 
+const CACHE_COUNTS = ["cache_read_input_tokens", "cache_creation_input_tokens"] as const;
+
 /**
  * Gathers the counts of one response. `message_delta` replaces those of `message_start` field by field, and `null` replaces nothing.
  * Anthropic's input leaves the cache out; ours counts it.
  */
 export class AnthropicUsage {
   #fields: Record<string, unknown> | undefined;
+  /** The input that a report without counts of the cache gave, before one with them: the whole prompt. */
+  #prompt: number | null = null;
 
   merge(usage: unknown): void {
     const fields = fieldsOf(usage);
     if (fields === undefined) return;
     this.#fields ??= {};
+    if (CACHE_COUNTS.every((name) => fields[name] === undefined && (this.#fields?.[name] ?? null) === null))
+      this.#prompt = reportedCount(fields["input_tokens"]) ?? this.#prompt;
     for (const [name, value] of Object.entries(fields)) {
       if (value === null || value === undefined) continue;
       // Gateways end their streams with zeros for what they reported at the start, or with what is no count.
@@ -42,7 +48,8 @@ export class AnthropicUsage {
     const cacheWrite = sum("cache_creation_input_tokens");
     const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
     // A gateway that gives a total gives it with its own input: one that holds the cache adds nothing for it.
-    const holdsCache = fresh !== null && cached <= fresh && reportedCount(fields["total_tokens"]) === fresh + (sum("output_tokens") ?? 0);
+    const confirmed = reportedCount(fields["total_tokens"]) === (fresh ?? 0) + (sum("output_tokens") ?? 0) || fresh === this.#prompt;
+    const holdsCache = fresh !== null && cached <= fresh && confirmed;
     return {
       inputTokens: fresh === null ? null : fresh + (holdsCache ? 0 : cached),
       outputTokens: sum("output_tokens"),

@@ -12,8 +12,8 @@ export function chatUsage(usage: ChatCounts | undefined, context: DecoderContext
   const completion = fieldsOf(usage["completion_tokens_details"]);
   return reconcileCounts(
     {
-      prompt: reportedCount(usage["prompt_tokens"]),
-      completion: reportedCount(usage["completion_tokens"]),
+      prompt: reportedCount(usage["prompt_tokens"] ?? usage["input_tokens"]),
+      completion: reportedCount(usage["completion_tokens"] ?? usage["output_tokens"]),
       total: reportedCount(usage["total_tokens"]),
       cacheRead: largestCount(
         prompt?.["cached_tokens"],

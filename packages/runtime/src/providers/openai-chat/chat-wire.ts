@@ -86,6 +86,9 @@ export type ChatCallSaid = Reads<"index" | "id" | "function" | "custom" | "extra
 export type ChatCounts = Reads<
   | "prompt_tokens"
   | "completion_tokens"
+  // The names of other APIs, which gateways keep.
+  | "input_tokens"
+  | "output_tokens"
   | "total_tokens"
   | "prompt_tokens_details"
   | "completion_tokens_details"

@@ -11,8 +11,8 @@ export function responsesUsage(usage: ResponsesCounts | undefined): Usage {
   const output = fieldsOf(usage["output_tokens_details"]);
   return reconcileCounts(
     {
-      prompt: reportedCount(usage["input_tokens"]),
-      completion: reportedCount(usage["output_tokens"]),
+      prompt: reportedCount(usage["input_tokens"] ?? usage["prompt_tokens"]),
+      completion: reportedCount(usage["output_tokens"] ?? usage["completion_tokens"]),
       total: reportedCount(usage["total_tokens"]),
       cacheRead: largestCount(input?.["cached_tokens"], usage["cache_read_input_tokens"]),
       cacheWrite: largestCount(input?.["cache_write_tokens"], usage["cache_creation_input_tokens"]),

@@ -151,6 +151,9 @@ export type ResponsesOutputPart = Reads<"type" | "text" | "refusal" | "annotatio
 export type ResponsesCounts = Reads<
   | "input_tokens"
   | "output_tokens"
+  // The names of the chat wire, which gateways keep.
+  | "prompt_tokens"
+  | "completion_tokens"
   | "total_tokens"
   | "input_tokens_details"
   | "output_tokens_details"

@@ -1,0 +1,51 @@
+import { type JsonObject, type Provider, textMessage, type Usage } from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { createAnthropicProvider } from "./anthropic.ts";
+import { infer } from "./infer.ts";
+import { createOpenAiChatProvider } from "./openai-chat.ts";
+import { createOpenAiResponsesProvider } from "./openai-responses.ts";
+
+async function usageOf(create: (options: { apiKey: string; fetch: () => Promise<Response> }) => Provider, body: string): Promise<Usage> {
+  const provider = create({ apiKey: "k", fetch: async () => new Response(body) });
+  return (await infer(provider, { model: "m", messages: [textMessage("user", "hi")] })).usage;
+}
+
+/** A stream of Anthropic's wire with a report at its start and one at its end. */
+function reported(start: JsonObject, end: JsonObject): string {
+  const events: readonly JsonObject[] = [
+    { type: "message_start", message: { id: "m", model: "m", content: [], usage: start } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "hi" } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: end },
+    { type: "message_stop" },
+  ];
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+describe("a report of a gateway on Anthropic's wire", () => {
+  it.each<[string, JsonObject, JsonObject, number]>([
+    ["is split between input and cache at the end", { input_tokens: 8834 }, { input_tokens: 18, cache_read_input_tokens: 8831 }, 8849],
+    ["comes wholly from the cache", { input_tokens: 8834 }, { input_tokens: 0, cache_read_input_tokens: 8834 }, 8834],
+    ["is repeated beside the cache that it holds", { input_tokens: 8834 }, { input_tokens: 8834, cache_read_input_tokens: 8000 }, 8834],
+    ["is too small to hold the cache", { input_tokens: 834 }, { input_tokens: 834, cache_read_input_tokens: 8000 }, 8834],
+    [
+      "stands beside counts of the cache from the start",
+      { input_tokens: 9, cache_read_input_tokens: 1 },
+      { cache_read_input_tokens: 1 },
+      10,
+    ],
+  ])("counts each token of a prompt once that %s", async (_, start, end, inputTokens) => {
+    const usage = await usageOf(createAnthropicProvider, reported({ output_tokens: 0, ...start }, { output_tokens: 42, ...end }));
+    expect(usage).toMatchObject({ inputTokens, outputTokens: 42, cacheReadTokens: end["cache_read_input_tokens"] });
+  });
+});
+
+describe("a report under the names of another API", () => {
+  it("is read on the chat wire and on that of the Responses API", async () => {
+    const chat = { choices: [{ message: { content: "hi" }, finish_reason: "stop" }], usage: { input_tokens: 100, output_tokens: 10 } };
+    expect(await usageOf(createOpenAiChatProvider, JSON.stringify(chat))).toMatchObject({ inputTokens: 100, outputTokens: 10 });
+    const output = [{ type: "message", content: [{ type: "output_text", text: "hi" }] }];
+    const responses = { status: "completed", output, usage: { prompt_tokens: 100, completion_tokens: 10 } };
+    expect(await usageOf(createOpenAiResponsesProvider, JSON.stringify(responses))).toMatchObject({ inputTokens: 100, outputTokens: 10 });
+  });
+});
