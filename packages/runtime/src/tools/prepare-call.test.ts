@@ -38,6 +38,14 @@ describe("preparing a call", () => {
     });
   });
 
+  it("takes an empty list for an empty object, and no other list", async () => {
+    const tool = defineTool({ name: "now", description: "", input: { type: "object", properties: {} }, execute: () => "" });
+    for (const call of [{ inputText: "[]" }, { input: [] }, { inputText: '"[]"' }])
+      expect(await prepareCall(tool, call)).toEqual({ ok: true, input: {}, value: {}, repaired: true });
+    expect(await prepareCall(tool, { inputText: "[1]" })).toMatchObject({ ok: false, reason: "invalid" });
+    expect(await prepareCall(readFile, { inputText: "[]" })).toMatchObject({ ok: false, reason: "schema" });
+  });
+
   it("takes no arguments for an empty object", async () => {
     const tool = defineTool({ name: "now", description: "", input: {}, execute: () => "" });
     for (const call of [{}, { inputText: "" }, { inputText: "null" }, { input: null }])

@@ -49,10 +49,12 @@ async function prepareText(tool: Tool, text: string): Promise<PreparedCall> {
 async function check(tool: Tool, given: JsonValue, wasRepaired: boolean): Promise<PreparedCall> {
   // Some models encode their arguments twice.
   const inner = typeof given === "string" ? parsed(given) : undefined;
-  const [written, wasDecoded] = isObject(inner) ? [inner, true] : [given, wasRepaired];
+  const [sent, wasDecoded] = isObject(inner) || isEmptyList(inner) ? [inner, true] : [given, wasRepaired];
+  // Gateways in PHP write an empty object as an empty list.
+  const written = isEmptyList(sent) ? {} : sent;
   if (!isObject(written)) return refuse(tool, "invalid", [`The arguments must be a JSON object, not ${describeValue(written)}.`]);
   const input = translateArguments(tool, written);
-  const repaired = wasDecoded || input !== written;
+  const repaired = wasDecoded || input !== sent;
   try {
     const result = await tool.parse(input);
     if (result.issues === undefined) return accept(tool, input, result.value, repaired);
@@ -145,6 +147,10 @@ function parsed(text: string): JsonValue | undefined {
   } catch {
     return undefined; // then it is just a text
   }
+}
+
+function isEmptyList(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
