@@ -52,6 +52,8 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
   #first: Uint8Array[] = [];
   /** False while the server sends only comments or blanks. */
   #isAlive = true;
+  /** True once the decoder took a value of a sequence. */
+  #tookValue = false;
   #failure: unknown;
   #over = false;
   /** How many `next` wait, and what the last of them waits for. */
@@ -184,10 +186,16 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     const { failure } = error;
     const usage = this.#decoder?.reported;
     const response = this.#response;
-    const progress = response !== undefined ? (response.status >= 400 ? "refused" : "begun") : this.#sent ? failure.progress : "unsent";
+    const isRefused = response !== undefined && (response.status >= 400 || (failure.progress === "refused" && !this.#hasDecoded));
+    const progress = response !== undefined ? (isRefused ? "refused" : "begun") : this.#sent ? failure.progress : "unsent";
     if (usage === undefined && progress === failure.progress) return error;
     const known = { ...failure, ...(progress !== undefined && { progress }), ...(usage !== undefined && { usage }) };
     return Object.assign(new ModelError(known, { cause: error.cause }), { stack: error.stack });
+  }
+
+  /** True if an event before the current one was decoded, or the current one held content. */
+  get #hasDecoded(): boolean {
+    return this.#tookValue || (this.#events instanceof SseReader && this.#events.tookEvent) || this.#queue.length > this.#head;
   }
 
   async #refusal(response: TransportResponse): Promise<ModelError> {
@@ -243,8 +251,9 @@ export class InferStream implements AsyncIterableIterator<InferEvent>, PolledEve
     else {
       this.#events = new JsonSequenceReader(
         {
-          event(text, start, end) {
+          event: (text, start, end) => {
             if (!decoder.complete) decoder.event(text, start, end, -1);
+            this.#tookValue = true;
           },
         },
         format,

@@ -47,6 +47,50 @@ describe.each(Object.keys(wires))("a failed request over %s", (wire) => {
   });
 });
 
+describe("an error with the status 200 before any content", () => {
+  const sse = (...events: readonly object[]): ServerTurn =>
+    respondingWith(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+  const json = (value: object): ServerTurn => respondingWith(`${JSON.stringify(value)}\n`, "application/json");
+  const limited = { error: { code: 429, message: "Provider returned error", status: "RESOURCE_EXHAUSTED" } };
+  const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
+  const started = { type: "message_start", message: { id: "m", content: [], usage: { input_tokens: 30, output_tokens: 1 } } };
+  const text = { choices: [{ index: 0, delta: { content: "hi" } }] };
+  const tooLong = { error: { message: "too long", code: "context_length_exceeded" } };
+
+  it.each<[string, string, ServerTurn, ModelFailure["kind"]]>([
+    ...Object.keys(wires).map((wire) => ["a rate limit as JSON", wire, json(limited), "rate-limit"] as const),
+    ["a rate limit as an event", "openai-chat", sse(limited), "rate-limit"],
+    ["a rate limit as an event", "gemini", sse(limited), "rate-limit"],
+    ["an overload as an event", "anthropic-messages", sse(overloaded), "server-error"],
+    ["a wrong key", "openai-chat", json({ error: { message: "no", type: "authentication_error" } }), "authentication"],
+    ["no credit", "openai-chat", json({ error: { message: "no", code: "insufficient_quota" } }), "billing"],
+    ["a conversation that is too long", "openai-responses", sse({ type: "error", ...tooLong }), "context-overflow"],
+  ] as [string, string, ServerTurn, ModelFailure["kind"]][])("is a refusal: %s over %s", async (_, wire, turn, kind) => {
+    expect(await failureOf(wire, turn)).toMatchObject({ kind, progress: "refused" });
+  });
+
+  it.each<[string, string, ServerTurn]>([
+    ["another event", "anthropic-messages", sse(started, overloaded)],
+    ["content", "openai-chat", sse(text, limited)],
+    [
+      "content in the same body",
+      "gemini",
+      respondingWith(JSON.stringify([{ candidates: [{ content: { parts: [{ text: "hi" }] } }] }, limited])),
+    ],
+    [
+      "content in an earlier line",
+      "ollama-chat",
+      respondingWith(`${JSON.stringify({ message: { content: "hi" } })}\n${JSON.stringify(limited)}\n`),
+    ],
+  ])("is no refusal behind %s over %s", async (_, wire, turn) => {
+    expect(await failureOf(wire, turn)).toMatchObject({ progress: "begun" });
+  });
+
+  it("is no refusal if its code does not say that the model never ran", async () => {
+    expect(await failureOf("openai-chat", json({ error: { message: "we broke", code: 500 } }))).toMatchObject({ progress: "begun" });
+  });
+});
+
 describe("a stream that breaks off behind its usage is billed by it", () => {
   it("over Messages", async () => {
     expect(await failureOf("anthropic-messages", { ...said, misbehave: { omitEnd: true } })).toMatchObject({ usage });

@@ -102,12 +102,16 @@ export function failureOfStatus(status: number, response: HeaderLookup, body: st
   });
 }
 
-/** The failure that came inside a response of status 200: its own code says what it is. */
+/**
+ * The failure that came inside a response of status 200: its own code says what it is. `progress` is `refused` if a vendor gives such an
+ * error before it runs the model. The stream believes it only if nothing was decoded before.
+ */
 export function failureInResponse(error: VendorError, context: FailureContext, requestId: string | undefined): ModelError {
   const known = requestId ?? error.requestId;
   const kind = isOverflow(error) ? "context-overflow" : (kindOfCode(error) ?? "server-error");
   const waits = (kind === "rate-limit" || kind === "server-error") && error.retryAfterMs !== undefined;
   return modelError(kind, error, context, {
+    ...((REFUSALS.has(kind) || isOverloaded(kind, error)) && { progress: "refused" as const }),
     ...(known !== undefined && { requestId: known }),
     ...(waits && { retryAfterMs: error.retryAfterMs }),
   });
@@ -117,7 +121,7 @@ function modelError(
   kind: Kind,
   error: VendorError,
   context: FailureContext,
-  facts: { status?: number; requestId?: string; retryAfterMs?: number },
+  facts: { status?: number; requestId?: string; retryAfterMs?: number; progress?: "refused" },
 ): ModelError {
   const code = error.code ?? error.type;
   const told = error.message === "" ? "no reason was given" : error.message;
@@ -132,6 +136,13 @@ function modelError(
     ...(code !== undefined && { code }),
     ...facts,
   } as ModelFailure);
+}
+
+/** The kinds of errors that a vendor gives before it runs the model. */
+const REFUSALS: ReadonlySet<Kind> = new Set(["rate-limit", "authentication", "billing", "context-overflow"]);
+
+function isOverloaded(kind: Kind, { code, type, message }: VendorError): boolean {
+  return kind === "server-error" && (code === "529" || /overloaded/i.test(`${code} ${type} ${message}`));
 }
 
 const TOO_LONG_CODES: ReadonlySet<string> = new Set([

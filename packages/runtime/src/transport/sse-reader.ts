@@ -43,6 +43,7 @@ export class SseReader {
   #dataLength = 0;
   #sawField = false;
   #isAlive = false;
+  #tookEvent = false;
   /** Lines of an event have been read that has not ended. */
   #midEvent = false;
 
@@ -54,6 +55,11 @@ export class SseReader {
   /** Whether anything but comments and blank lines came: else the input was no event stream. */
   get sawField(): boolean {
     return this.#sawField;
+  }
+
+  /** True if the handler has taken an event without an error. */
+  get tookEvent(): boolean {
+    return this.#tookEvent;
   }
 
   /** Returns whether anything but comments and blank lines came since it was last asked. */
@@ -111,7 +117,10 @@ export class SseReader {
           this.#sawField = true;
           this.#isAlive = true;
           this.#check(lineEnd - start);
-          if (lineEnd > start) this.#handler.event(text, start, lineEnd, from);
+          if (lineEnd > start) {
+            this.#handler.event(text, start, lineEnd, from);
+            this.#tookEvent = true;
+          }
           at = lineEnd + 2;
           if (this.#handler.skim !== undefined && !this.#handler.complete) at = this.#handler.skim(text, at);
           from = at;
@@ -157,7 +166,9 @@ export class SseReader {
     const text = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join("\n");
     this.#data = [];
     this.#dataLength = 0;
-    if (text !== "" && !this.#handler.complete) this.#handler.event(text, 0, text.length, -1);
+    if (text === "" || this.#handler.complete) return;
+    this.#handler.event(text, 0, text.length, -1);
+    this.#tookEvent = true;
   }
 
   #check(length: number): void {
