@@ -10,8 +10,8 @@ interface Origin {
 }
 
 /**
- * The failure of a response that came whole and is of no use: it ended for a reason that is none of the good ones of its wire, or it
- * is empty where an empty one is no response (`isFirst`). `undefined` if the response is good.
+ * The failure of a response that came whole and is of no use: it ended for a reason that is none of the good ones of its wire, it
+ * is empty where an empty one is no response (`isFirst`), or it ended for a call and has none. `undefined` if the response is good.
  */
 export function responseFailure(response: Ended, { provider, model, reference }: Origin, isFirst: boolean): ModelFailure | undefined {
   const { content, stopReason } = response;
@@ -22,10 +22,17 @@ export function responseFailure(response: Ended, { provider, model, reference }:
       ? `ended its response with the reason ${shown}, which is that of no whole response`
       : isFirst && endsByItself(stopReason) && isEmptyContent(content)
         ? `gave an empty response (reason ${shown}): ${content.length > 0 ? "thinking or blank text" : "no text"}, and no call`
-        : undefined;
+        : stopReason === "tool-use" && !content.some(isToolPart)
+          ? `ended its response with the reason ${shown}, but the response has no call`
+          : undefined;
   if (problem === undefined) return undefined;
   const message = `${reference} ${problem}`;
   return { kind: "invalid-response", message, provider, model, ...(reason !== null && { code: reason }), progress: "begun" };
+}
+
+/** True for a call, and for a tool that the vendor ran itself. */
+function isToolPart({ type }: Content): boolean {
+  return type === "tool-call" || type === "server-tool";
 }
 
 /** True if there is no call, no other part and no text but white space. Thinking alone is no answer. */

@@ -77,6 +77,30 @@ describe("reasons of the vendors", () => {
     expect(outcome.text).toBe("It looks fine.");
   });
 
+  const toolReasons = [
+    ["openai-chat", "tool_calls"],
+    ["openai-chat", "function_call"],
+    ["anthropic-messages", "tool_use"],
+    ["ollama-chat", "tool_calls"],
+  ] as const;
+
+  it.each(toolReasons)("over %s, %s without a call fails, and the model is asked again", async (wire, stopReason) => {
+    const lost: ServerTurn = { text: "I look it up.", stopReason };
+    const mended = await runOver(wire, [lost, { toolCalls: [{ name: "look", input: {} }] }, { text: "Done." }]);
+    expect([mended.outcome.reason, mended.outcome.text, mended.requests, mended.calls]).toEqual(["complete", "Done.", 3, 1]);
+    expect(ofType(mended.events, "retry")).toMatchObject([{ attempt: 1, reason: "invalid-response" }]);
+    const { outcome, requests } = await runOver(wire, [lost, lost, lost, { text: "never" }]);
+    expect([outcome.reason, requests]).toEqual(["error", 3]);
+    expect(outcome.error?.failure).toMatchObject({ kind: "model", model: { kind: "invalid-response", code: stopReason } });
+    expect(outcome.error?.message).toMatch(/has no call/);
+  });
+
+  it("over ollama-chat, tool_calls is no failure if the text itself holds the calls", async () => {
+    const text = '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>';
+    const { outcome, requests, calls } = await runOver("ollama-chat", [{ text, stopReason: "tool_calls" }, { text: "Done." }]);
+    expect([outcome.reason, outcome.text, requests, calls]).toEqual(["complete", "Done.", 2, 1]);
+  });
+
   it.each([
     ["openai-chat", "eos", "complete"],
     ["openai-chat", "STOP", "complete"],
