@@ -185,7 +185,7 @@ export const features: fc.Arbitrary<Features> = fc.record({
     fc.record<HookPlan>({
       ...patient,
       point: fc.constantFrom(...HOOK_POINTS, "pre-tool-use", "pre-tool-use", "pre-tool-use", "post-tool-use"),
-      pattern: fc.constantFrom("*", "*", "w*", "s*", "helper"),
+      pattern: fc.constantFrom("*", "*", "w*", "s*", "helper*"),
       guard: fc.boolean(),
       result: mostly(["continue", "ask", "tell", "abort", "abort"], ["abort-run"]),
     }),
