@@ -1,6 +1,7 @@
 import { type JsonObject, type Provider, textMessage, type Usage } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createAnthropicProvider } from "./anthropic.ts";
+import { createGeminiProvider } from "./gemini.ts";
 import { infer } from "./infer.ts";
 import { createOpenAiChatProvider } from "./openai-chat.ts";
 import { createOpenAiResponsesProvider } from "./openai-responses.ts";
@@ -47,5 +48,38 @@ describe("a report under the names of another API", () => {
     const output = [{ type: "message", content: [{ type: "output_text", text: "hi" }] }];
     const responses = { status: "completed", output, usage: { prompt_tokens: 100, completion_tokens: 10 } };
     expect(await usageOf(createOpenAiResponsesProvider, JSON.stringify(responses))).toMatchObject({ inputTokens: 100, outputTokens: 10 });
+  });
+});
+
+describe("a report on Gemini's wire", () => {
+  const gemini = (counts: JsonObject): Promise<Usage> =>
+    usageOf(
+      createGeminiProvider,
+      JSON.stringify({ candidates: [{ content: { parts: [{ text: "hi" }] }, finishReason: "STOP" }], ...counts }),
+    );
+
+  it.each([{ totalTokenCount: 110 }, { totalTokenCount: 110, cachedContentTokenCount: 50 }])(
+    "without prompt and output is unknown: %j",
+    async (counts) => {
+      expect(await gemini({ usageMetadata: counts })).toMatchObject({ inputTokens: null, outputTokens: null });
+    },
+  );
+
+  it("without a prompt counts no input as output", async () => {
+    const counts = { candidatesTokenCount: 10, totalTokenCount: 110 };
+    expect(await gemini({ usageMetadata: counts })).toMatchObject({ inputTokens: null, outputTokens: 10 });
+  });
+
+  it("without an output, which is 0 then, stays known", async () => {
+    expect(await gemini({ usageMetadata: { promptTokenCount: 100, totalTokenCount: 100 } })).toMatchObject({
+      inputTokens: 100,
+      outputTokens: 0,
+    });
+  });
+
+  it.each(["usage_metadata", "usageMetadata"])("is read in the spelling of Python, in %s", async (name) => {
+    const counts = { prompt_token_count: 100, candidates_token_count: 10, thoughts_token_count: 5, cached_content_token_count: 60 };
+    const usage = { inputTokens: 100, outputTokens: 15, cacheReadTokens: 60, reasoningTokens: 5 };
+    expect(await gemini({ [name]: { ...counts, total_token_count: 115 } })).toMatchObject(usage);
   });
 });

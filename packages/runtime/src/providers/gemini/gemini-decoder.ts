@@ -124,7 +124,7 @@ export class GeminiDecoder implements WireDecoder {
       throw failureInResponse(readVendorError(response), this.#context, this.#context.requestId);
     if (stringOf(response["modelVersion"]) !== "") this.#model = stringOf(response["modelVersion"]);
     if (stringOf(response["responseId"]) !== "") this.#facts["id"] = stringOf(response["responseId"]);
-    this.#usage.merge(fieldsOf(response["usageMetadata"]));
+    this.#usage.merge(fieldsOf(response["usageMetadata"] ?? (response as Fields)["usage_metadata"]));
     const feedback = fieldsOf(response["promptFeedback"]);
     const blockReason = reasonOf(feedback?.["blockReason"]);
     if (blockReason !== null) {

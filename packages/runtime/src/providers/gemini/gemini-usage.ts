@@ -2,13 +2,14 @@ import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
 import { maxOutputOf } from "../token-count/max-output.ts";
 import { reconcileCounts } from "../token-count/reconcile-counts.ts";
 import { reportedCount } from "../token-count/reported-count.ts";
-import type { DecoderContext } from "../wire-decoder.ts";
+import type { DecoderContext, Fields } from "../wire-decoder.ts";
 import type { GeminiCounts } from "./gemini-wire.ts";
 
 /**
  * Gathers the counts of one response. Every chunk of a stream repeats them, cumulated and not always all; the last one wins,
  * field by field. Google's format leaves zeros out, so that a count missing beside others is 0; its output leaves thoughts out,
- * and its prompt what tools run by the server put into it. Some models leave thoughts out of every count but the total.
+ * and its prompt what tools run by the server put into it. Some models leave thoughts out of every count but the total. No prompt has 0
+ * tokens, so that a missing prompt is unknown, and with it the output if nothing else counts that.
  */
 export class GeminiUsage {
   readonly #context: DecoderContext;
@@ -21,9 +22,10 @@ export class GeminiUsage {
 
   merge(usage: GeminiCounts | undefined): void {
     if (usage === undefined) return;
-    for (const name of COUNTED) {
-      if (usage[name] === undefined || usage[name] === null) continue;
-      const count = reportedCount(usage[name]);
+    for (const name of NAMES) {
+      const value = usage[name] ?? (usage as Fields)[COUNTED[name]] ?? undefined;
+      if (value === undefined) continue;
+      const count = reportedCount(value);
       if (count !== null || !this.#counts.has(name)) this.#counts.set(name, count);
     }
   }
@@ -32,8 +34,10 @@ export class GeminiUsage {
     const counts = this.#counts;
     if (counts.size === 0) return UNKNOWN_USAGE;
     const total = counts.get("totalTokenCount") ?? null;
-    const prompt = this.#sum("promptTokenCount", "toolUsePromptTokenCount");
-    const completion = this.#sum("candidatesTokenCount", "thoughtsTokenCount");
+    const hasPrompt = counts.has("promptTokenCount");
+    const hasCompletion = hasPrompt || counts.has("candidatesTokenCount") || counts.has("thoughtsTokenCount");
+    const prompt = hasPrompt ? this.#sum("promptTokenCount", "toolUsePromptTokenCount") : null;
+    const completion = hasCompletion ? this.#sum("candidatesTokenCount", "thoughtsTokenCount") : null;
     return reconcileCounts(
       {
         prompt,
@@ -48,7 +52,7 @@ export class GeminiUsage {
     );
   }
 
-  #sum(...names: readonly (typeof COUNTED)[number][]): number | null {
+  #sum(...names: readonly (keyof typeof COUNTED)[]): number | null {
     let sum = 0;
     for (const name of names) {
       const count = this.#counts.get(name);
@@ -59,11 +63,13 @@ export class GeminiUsage {
   }
 }
 
-const COUNTED = [
-  "promptTokenCount",
-  "toolUsePromptTokenCount",
-  "candidatesTokenCount",
-  "thoughtsTokenCount",
-  "cachedContentTokenCount",
-  "totalTokenCount",
-] as const;
+/** The counts, with their names in the spelling of gateways that are written in Python. */
+const COUNTED = {
+  promptTokenCount: "prompt_token_count",
+  toolUsePromptTokenCount: "tool_use_prompt_token_count",
+  candidatesTokenCount: "candidates_token_count",
+  thoughtsTokenCount: "thoughts_token_count",
+  cachedContentTokenCount: "cached_content_token_count",
+  totalTokenCount: "total_token_count",
+} as const;
+const NAMES = Object.keys(COUNTED) as readonly (keyof typeof COUNTED)[];
