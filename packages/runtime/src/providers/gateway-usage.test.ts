@@ -41,7 +41,40 @@ describe("a report of a gateway on Anthropic's wire", () => {
   });
 });
 
+describe("a report on Anthropic's wire that names the written cache by its lifetimes", () => {
+  const written = { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: 20 };
+
+  it.each<[string, JsonObject]>([
+    ["without the sum", { input_tokens: 10, cache_creation: written }],
+    ["beside a sum of null", { input_tokens: 10, cache_creation_input_tokens: null, cache_creation: written }],
+    ["beside the sum", { input_tokens: 10, cache_creation_input_tokens: 320, cache_creation: written }],
+    [
+      "in its iterations",
+      { input_tokens: 10, iterations: [{ type: "message", input_tokens: 10, output_tokens: 42, cache_creation: written }] },
+    ],
+  ])("counts it %s", async (_, start) => {
+    const usage = await usageOf(createAnthropicProvider, reported({ output_tokens: 0, ...start }, { output_tokens: 42 }));
+    expect(usage).toMatchObject({ inputTokens: 330, outputTokens: 42, cacheCreationTokens: 320 });
+  });
+});
+
 describe("a report under the names of another API", () => {
+  it.each<[string, JsonObject, JsonObject, number | null]>([
+    ["at both ends", { prompt_tokens: 100, completion_tokens: 0 }, { completion_tokens: 10 }, null],
+    ["at the end alone", {}, { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }, null],
+    [
+      "beside zeros",
+      { input_tokens: 0, output_tokens: 0 },
+      { input_tokens: 0, output_tokens: 0, prompt_tokens: 100, completion_tokens: 10 },
+      null,
+    ],
+    ["with the cache in the prompt", {}, { prompt_tokens: 100, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 60 } }, 60],
+    ["with Anthropic's names for the cache", {}, { prompt_tokens: 100, completion_tokens: 10, cache_read_input_tokens: 60 }, 60],
+  ])("is read on Anthropic's wire: %s", async (_, start, end, cacheReadTokens) => {
+    const usage = await usageOf(createAnthropicProvider, reported(start, end));
+    expect(usage).toMatchObject({ inputTokens: 100, outputTokens: 10, cacheReadTokens });
+  });
+
   it("is read on the chat wire and on that of the Responses API", async () => {
     const chat = { choices: [{ message: { content: "hi" }, finish_reason: "stop" }], usage: { input_tokens: 100, output_tokens: 10 } };
     expect(await usageOf(createOpenAiChatProvider, JSON.stringify(chat))).toMatchObject({ inputTokens: 100, outputTokens: 10 });

@@ -1,6 +1,6 @@
 import { UNKNOWN_USAGE, type Usage } from "@keelson/protocol";
 import { reportedCount } from "../token-count/reported-count.ts";
-import { fieldsOf } from "../wire-decoder.ts";
+import { type Fields, fieldsOf } from "../wire-decoder.ts";
 import type { AnthropicCounts } from "./anthropic-wire.ts";
 
 const CACHE_COUNTS = ["cache_read_input_tokens", "cache_creation_input_tokens"] as const;
@@ -11,14 +11,16 @@ const CACHE_COUNTS = ["cache_read_input_tokens", "cache_creation_input_tokens"] 
  */
 export class AnthropicUsage {
   #fields: Record<string, unknown> | undefined;
-  /** The input that a report without counts of the cache gave, before one with them: the whole prompt. */
+  /** The whole prompt: the input of a report under the chat wire's name, or of one without counts of the cache before one with them. */
   #prompt: number | null = null;
 
   merge(usage: unknown): void {
-    const fields = fieldsOf(usage);
-    if (fields === undefined) return;
+    const reported = fieldsOf(usage);
+    if (reported === undefined) return;
+    const fields = renamed(reported);
     this.#fields ??= {};
-    if (CACHE_COUNTS.every((name) => fields[name] === undefined && (this.#fields?.[name] ?? null) === null))
+    const isChat = fields["input_tokens"] !== reported["input_tokens"];
+    if (isChat || CACHE_COUNTS.every((name) => fields[name] === undefined && (this.#fields?.[name] ?? null) === null))
       this.#prompt = reportedCount(fields["input_tokens"]) ?? this.#prompt;
     for (const [name, value] of Object.entries(fields)) {
       if (value === null || value === undefined) continue;
@@ -33,7 +35,12 @@ export class AnthropicUsage {
     const fields: AnthropicCounts | undefined = this.#fields;
     if (fields === undefined) return UNKNOWN_USAGE;
     // The top level leaves out what a compaction cost; its parts do not.
-    const iterations = Array.isArray(fields["iterations"]) ? fields["iterations"].map(fieldsOf).filter((part) => part !== undefined) : [];
+    const iterations = Array.isArray(fields["iterations"])
+      ? fields["iterations"]
+          .map(fieldsOf)
+          .filter((part) => part !== undefined)
+          .map(renamed)
+      : [];
     const counted: readonly AnthropicCounts[] = iterations.length > 0 ? iterations : [fields];
     const sum = (name: keyof AnthropicCounts): number | null => {
       let total: number | null = null;
@@ -58,4 +65,24 @@ export class AnthropicUsage {
       reasoningTokens: reportedCount(fieldsOf(fields["output_tokens_details"])?.["thinking_tokens"]),
     };
   }
+}
+
+/**
+ * A report with Anthropic's names. Gateways keep those of the chat wire, alone or beside zeros, and some name the written cache only by
+ * its lifetimes.
+ */
+function renamed(usage: Fields): Fields {
+  const written = fieldsOf(usage["cache_creation"]);
+  const lifetimes = [written?.["ephemeral_5m_input_tokens"], written?.["ephemeral_1h_input_tokens"]];
+  // A cache of 0 under another name says nothing of whether the input holds the cache.
+  const others: { readonly [name: string]: number | null } = {
+    input_tokens: reportedCount(usage["prompt_tokens"]),
+    output_tokens: reportedCount(usage["completion_tokens"]),
+    cache_read_input_tokens: reportedCount(fieldsOf(usage["prompt_tokens_details"])?.["cached_tokens"]) || null,
+    cache_creation_input_tokens: lifetimes.reduce<number>((sum, count) => sum + (reportedCount(count) ?? 0), 0) || null,
+  };
+  const fields: Record<string, unknown> = { ...usage };
+  for (const [name, count] of Object.entries(others))
+    if (count !== null && (count > 0 || usage[name] === undefined) && (reportedCount(usage[name]) ?? 0) === 0) fields[name] = count;
+  return fields;
 }
