@@ -3,7 +3,7 @@ import { operatorInput } from "./operator-input.ts";
 
 describe("operatorInput", () => {
   it("refuses an unknown member of its config and names the one that was probably meant", () => {
-    const options = { config: { maxTurn: 1 } };
+    const options = { config: { maxTurn: 1 } as object };
     expect(() => operatorInput("go", "task", options)).toThrow('operatorInput.config has no option "maxTurn": did you mean "maxTurns"?');
   });
 
