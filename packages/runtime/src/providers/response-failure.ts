@@ -21,7 +21,7 @@ export function responseFailure(response: Ended, { provider, model, reference }:
     stopReason === "other"
       ? `ended its response with the reason ${shown}, which is that of no whole response`
       : isFirst && endsByItself(stopReason) && isEmptyContent(content)
-        ? `gave an empty response (reason ${shown}): ${content.length > 0 ? "thinking or blank text" : "no text"}, and no call`
+        ? `gave an empty response (reason ${shown}): ${content.length > 0 ? "thinking, blank text or unknown parts" : "no text"}, and no call`
         : stopReason === "tool-use" && !content.some(isToolPart)
           ? `ended its response with the reason ${shown}, but the response has no call`
           : undefined;
@@ -35,9 +35,14 @@ function isToolPart({ type }: Content): boolean {
   return type === "tool-call" || type === "server-tool";
 }
 
-/** True if there is no call, no other part and no text but white space. Thinking alone is no answer. */
+/** True if there is nothing that a person or a caller can use: thinking, white space and parts of unknown kinds are no answer. */
 export function isEmptyContent(content: readonly Content[]): boolean {
-  return content.every((part) => part.type === "thinking" || (part.type === "text" && part.text.trim() === ""));
+  return content.every((part) => part.type === "other" || isThinkingOrBlank(part));
+}
+
+/** True for thinking and for text of nothing but white space. */
+export function isThinkingOrBlank(part: Content): boolean {
+  return part.type === "thinking" || (part.type === "text" && part.text.trim() === "");
 }
 
 /** True if nothing but the model explains an empty response: no filter, limit, pause or stop sequence. */

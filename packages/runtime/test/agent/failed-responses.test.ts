@@ -139,6 +139,35 @@ describe("a response that is none", () => {
     expect(ofType(events, "model-switch")).toMatchObject([{ to: "b/two", reason: "invalid-response" }]);
   });
 
+  it.each([
+    [
+      "anthropic-messages",
+      createAnthropicProvider,
+      (...parts: object[]) => ({ type: "message", content: parts, stop_reason: "end_turn" }),
+      { type: "novelty", data: "x" },
+      { type: "text", text: "Done." },
+    ],
+    [
+      "gemini",
+      createGeminiProvider,
+      (...parts: object[]) => ({ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] }),
+      { novelty: { data: "x" } },
+      { text: "Done." },
+    ],
+  ] as const)("holds nothing but parts of unknown kinds over %s, and is asked for again", async (_, create, body, novelty, text) => {
+    const runWith = async (...bodies: readonly object[]) => {
+      let at = 0;
+      const model = create({ apiKey: "k", fetch: async () => Response.json(bodies[Math.min(at++, bodies.length - 1)]) });
+      const outcome = await runnerOf(createAgent({ name: "a", model: "v/m" }), {
+        models: createModelRegistry({ providers: { v: model } }),
+      }).run("go").outcome;
+      return [outcome.reason, outcome.text, at];
+    };
+    expect(await runWith(body(novelty), body(text))).toEqual(["complete", "Done.", 2]);
+    expect(await runWith(body(novelty, text))).toEqual(["complete", "Done.", 1]);
+    expect(await runWith(body(novelty))).toEqual(["error", expect.anything(), 3]);
+  });
+
   it("leaves the retries of failed requests as they are, and those leave its own", async () => {
     const down = { error: { kind: "server-error" as const } };
     const { model, agent } = agentOf([down, failing, down, "", down, "ok"]);

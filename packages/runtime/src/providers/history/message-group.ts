@@ -1,5 +1,5 @@
 import type { Content, Message, ToolCallPart } from "@keelson/protocol";
-import { isEmptyContent } from "../response-failure.ts";
+import { isThinkingOrBlank } from "../response-failure.ts";
 
 /**
  * Neighbouring messages of one side: those of the assistant, or those between them (user, tool and system messages). Requests
@@ -32,7 +32,7 @@ export function groupMessages(messages: readonly Message[], from: number): Messa
 export function withoutEmptyEnd(group: MessageGroup): MessageGroup {
   if (!isAssistantGroup(group)) return group;
   let length = group.length;
-  while (length > 0 && isEmptyContent((group[length - 1] as Message).content)) length -= 1;
+  while (length > 0 && (group[length - 1] as Message).content.every(isThinkingOrBlank)) length -= 1;
   return length === group.length ? group : group.slice(0, length);
 }
 
