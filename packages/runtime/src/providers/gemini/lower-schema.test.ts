@@ -102,6 +102,15 @@ describe("lowerGeminiSchema", () => {
     expect(lowerGeminiSchema({ type: "object" })).toEqual({ type: "OBJECT", properties: {} });
   });
 
+  it("keeps nothing of a choice whose type contradicts that beside it", () => {
+    const text: JsonObject = { type: "string", format: "date-time", minLength: 2, enum: ["a"] };
+    expect(member({ type: "array", items: { type: "string" }, anyOf: [text] })).toEqual({ type: "ARRAY", items: { type: "STRING" } });
+    expect(member({ format: "enum", allOf: [{ anyOf: [{ type: "string" }] }, { type: "integer" }] })).toEqual({
+      type: "INTEGER",
+      description: '(format: "enum")',
+    });
+  });
+
   it("puts references in their place, and ends a structure that contains itself", () => {
     const schema: JsonObject = {
       type: "object",

@@ -178,6 +178,9 @@ function addChoices(lowered: Record<string, JsonValue>, choices: readonly JsonVa
 }
 
 function addTyped(lowered: Record<string, JsonValue>, schema: JsonObject, type: string, scope: Scope): void {
+  // A single choice was lowered before. The type beside it wins a contradiction, because the API refuses keywords of another type.
+  if (lowered["type"] !== undefined && lowered["type"] !== type)
+    for (const name of Object.keys(lowered)) if (name !== "nullable") delete lowered[name];
   lowered["type"] = type;
   for (const name of SAME) if (schema[name] !== undefined) lowered[name] = schema[name];
   if (type === "STRING") {
