@@ -19,9 +19,10 @@ const escapedText = awkward.map(
 );
 /**
  * A name that begins with a backslash spoils V8's own parser (13.6): once it has read `{"\\n":1,"\\\\":1}` it reads
- * `{"\\n":1,"\\t":1}` with a backslash for the tab, since it compares the text of a name with the name that it expects there.
+ * `{"\\n":1,"\\t":1}` with a backslash for the tab, since it compares the text of a name with the name that it expects there. Names that
+ * begin with any escape are left out, because an earlier text may have spoilt the reading of a later one.
  */
-const spoilsParsing = /"\\\\(?:[^"\\]|\\.)*"\s*:/;
+const spoilsParsing = /"\\.(?:[^"\\]|\\.)*"\s*:/;
 const anyText = fc.oneof(written, awkwardText, escapedText).filter((text) => !spoilsParsing.test(text));
 
 /** Whether `part` is what came of `whole` when its text had come so far: everything but the last of each level is as in the whole. */
