@@ -34,6 +34,12 @@ describe("a schema on a wire", () => {
     for (const rules of [OPENAI_RULES, ANTHROPIC_RULES]) expect(fitted(schema, rules).schema).toBe(schema);
   });
 
+  it("ends a list of places that refers to itself, where references are put in their place", () => {
+    const city = { prefixItems: [{ $ref: "#/properties/city" }] };
+    const { schema } = fitted({ type: "object", properties: { city } }, OLLAMA_RULES);
+    expect(JSON.stringify(schema)).toContain("the same structure again");
+  });
+
   it("has its alternatives merged at the top, and told in words", () => {
     const { schema, notes } = fitted({
       anyOf: [

@@ -83,7 +83,7 @@ export class SchemaFitter {
       const fitted = this.#keyword(keyword, value, schema, child, notes);
       if (fitted !== undefined) entries.push([keyword, fitted]);
     }
-    const fitted = this.#completed(Object.fromEntries(entries), schema);
+    const fitted = this.#completed(Object.fromEntries(entries), schema, within);
     return describeFurther(fitted, notes);
   }
 
@@ -169,7 +169,7 @@ export class SchemaFitter {
   }
 
   /** Adds the keywords that vendors require: the items of a list, a type. */
-  #completed(fitted: JsonObject, schema: JsonObject): JsonObject {
+  #completed(fitted: JsonObject, schema: JsonObject, within: readonly string[]): JsonObject {
     let result = fitted;
     const tuple = this.#rules.tuples === "lower" ? schema["prefixItems"] : undefined;
     if (Array.isArray(tuple)) {
@@ -179,7 +179,7 @@ export class SchemaFitter {
       ];
       const distinct = distinctValues(places);
       const items = distinct.length === 1 ? (distinct[0] as JsonObject) : { anyOf: distinct };
-      result = { ...result, items: this.#schema(items, this.#bounds.maxDepth, []) };
+      result = { ...result, items: this.#schema(items, this.#bounds.maxDepth, within) };
     } else if (hasType(result, "array") && result["items"] === undefined && result["prefixItems"] === undefined)
       result = { ...result, items: this.#typed({}) };
     if (this.#rules.typeInAlternatives === true) result = moveTypeIntoAlternatives(result);
