@@ -12,7 +12,7 @@ import { checkSqliteDatabase, createSqliteEventLog, processOwner } from "../src/
 import { randomNumbers } from "./processes/random-numbers.ts";
 
 const KILLS = sampleSize("kills of a process that appends", { test: 6, ci: 80, soak: 2000 });
-const SEALERS_KILLED = sampleSize("kills of processes that seal", { test: 3, ci: 10, soak: 100 });
+const SEALERS_KILLED = sampleSize("kills of processes that seal", { test: 6, ci: 10, soak: 100 });
 const SEED = seed;
 
 const folder = await mkdtemp(join(tmpdir(), "keelson-processes-"));
