@@ -16,6 +16,8 @@ export interface ShellWord {
   readonly tilde: boolean;
   /** Some of it is quoted, so it is no word of the language. */
   readonly quoted: boolean;
+  /** It is a pattern that matches a file whose name begins with a dash. */
+  readonly dashed?: boolean;
 }
 
 const MAX_BRACE_WORDS = 64;

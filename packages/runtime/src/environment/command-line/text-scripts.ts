@@ -1,25 +1,7 @@
 import { operandsAfter } from "./options.ts";
 import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
+import { isPlainSed } from "./scripts/plain-sed.ts";
 import type { ShellWord } from "./shell-word.ts";
-
-const ADDRESS = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\.)*/I?)`;
-const SAFE_COMMAND = new RegExp(
-  String.raw`^\s*(?:${ADDRESS}(?:\s*,\s*(?:${ADDRESS}|[+~]\d+))?\s*!?\s*)?(?:[pdqDPNnhHgGxlF=]\d*|s([/|#,@:!%])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiIM\d]*|y/[^/]*/[^/]*/)?\s*`,
-);
-
-/** Whether a script of `sed` only looks for and changes text: none of `e`, `w`, `r`, no files and no programs. */
-function isPlainSed(script: string): boolean {
-  let rest = script;
-  while (rest !== "") {
-    const found = SAFE_COMMAND.exec(rest);
-    if (found === null) return false;
-    rest = rest.slice(found[0].length);
-    if (rest === "") return true;
-    if (!/^[;\n]/.test(rest)) return false;
-    rest = rest.slice(1);
-  }
-  return true;
-}
 
 export const sed: ProgramReader = (args) => {
   const scripts: ShellWord[] = [];

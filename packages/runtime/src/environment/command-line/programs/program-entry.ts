@@ -1,0 +1,86 @@
+/**
+ * The meaning of a word to a program.
+ * - `text`: printed, compared, counted or sent nowhere. `plain`: the same, and it begins with no dash, so that it is no option of another program.
+ * - `number`: a number with an optional sign and unit. `read`: a file whose content is read. `look`: a file or folder of which name and properties are seen.
+ * - `write`: a file or folder that is written, moved or deleted. `into`: the same, or a folder into which the operands before it go under their names.
+ * - `host`: a host, an address or a URL; of a `file:` URL the file is read. `data`: text, or after `@` the name of a file that is read.
+ * - `command`: this and all following words are a command; as the value of an option it ends at `;` or `{} +`. `shell`: text that a shell runs.
+ * - `script`: a file that runs as a program. `variable`: a variable of the shell that is set. `assignment`: `NAME=value`. `placeholder`: is replaced by what is added.
+ * - `revision`: a revision of git, in which a file may be named. `pathspec`: files of a repository, with wildcards that git reads.
+ * - `sed`, `awk`, `jq`: a script of that program, which may do no more than print and change text.
+ */
+export type WordKind =
+  | "text"
+  | "plain"
+  | "number"
+  | "read"
+  | "look"
+  | "write"
+  | "into"
+  | "host"
+  | "data"
+  | "command"
+  | "shell"
+  | "script"
+  | "variable"
+  | "assignment"
+  | "placeholder"
+  | "revision"
+  | "pathspec"
+  | "sed"
+  | "awk"
+  | "jq";
+
+/** Spellings of options by the kind of their value. */
+export type SpellingsByKind = { readonly [kind in WordKind]?: string };
+
+/** The words that a program understands, as data. Lists are separated by blanks; options are spelled with their dashes. */
+export interface ProgramForm {
+  /** Options without a value, by their exact spellings: `-l -a --all`. Single letters may be clustered. `+x` and words such as `!` are options, too. */
+  readonly flags?: string;
+  /** Options with a value, which is attached (`-n5`, `--lines=5`) or the next word. */
+  readonly values?: SpellingsByKind;
+  /** Options whose value may be left out and is only ever attached: `--color=auto`, `-M50`. */
+  readonly optional?: SpellingsByKind;
+  /** Operands of the form `name=value`, by name: `if of` of `dd`. */
+  readonly keys?: SpellingsByKind;
+  /** `-20` is understood as a number. */
+  readonly numbers?: boolean;
+  /** Options are words behind one dash, as those of `find` and `go`: `-name x`, `-run=x`. No letters are clustered. */
+  readonly singleDash?: boolean;
+  /** The first word may be a cluster of options without a dash: `tar tzf`. */
+  readonly dashless?: boolean;
+  /** Kinds of operands in their order; one that ends with `...` repeats: `text read...`, `read... into`. Absent: no operand is understood. */
+  readonly operands?: string;
+  /** Kinds of operands if one of these options is given: `{ "-i --in-place": "sed write..." }`. The first that fits holds. */
+  readonly operandsWith?: { readonly [options: string]: string };
+  /** Options that replace the first operand: `-e -f` of `grep`, which give the pattern. */
+  readonly given?: string;
+  /** Kinds of the words after `--`, if they are not operands: arguments for another program, mostly `plain...`. */
+  readonly rest?: string;
+  /** The first operand ends the options. Forms with a `command` among their operands need not say so. */
+  readonly stops?: boolean;
+  /** Words that make it only print something about itself, if they are the only argument: `--version --help`. They run unasked. */
+  readonly alone?: string;
+  /** It changes nothing and connects to nothing, so that it runs unasked. Otherwise the form only says what a wildcard of a rule covers. */
+  readonly unasked?: boolean;
+  /** Options among those above with which it does not run unasked: `-i` of `sed`. */
+  readonly asks?: string;
+  /** True if no added or computed argument makes it do more: `echo`. */
+  readonly anything?: boolean;
+  /** It goes through the folders that it is given: always, or with one of these options. */
+  readonly recurses?: true | string;
+  /** Its access to the folder it runs in and to all below it, if no operand names a file or folder. With a list of options: only with one of them. */
+  readonly here?: { readonly kind: "read" | "look" | "write"; readonly with?: string };
+  /** Subcommands by their names: `"install i"`. Options of this form precede them, those of the subcommand follow. */
+  readonly subcommands?: { readonly [names: string]: ProgramForm };
+}
+
+export interface ProgramEntry extends ProgramForm {
+  /** Names of the program, separated by blanks. */
+  readonly names: string;
+  /** Numbers of versions may be appended to the names: `python3.12`. */
+  readonly versions?: boolean;
+  /** Its command gets more arguments than are written: names of files that it found, or words of its input. */
+  readonly adds?: "found" | "input";
+}

@@ -1,0 +1,57 @@
+const TOKEN =
+  /[ \t\r]+|\\\n|#[^\n]*|(?<name>[A-Za-z_]\w*)|(?<value>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|"(?:[^"\\\n]|\\[^])*")|(?<sign>\|\||&&|>>|[-+*%^<=!]=|\+\+|--|[-+*%^<=!~?:,;(){}[\]$\n>/])/y;
+const REGEX = /\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?(?:[^\]\\\n]|\\[^\n])*\])*\//y;
+const FUNCTIONS: ReadonlySet<string> = new Set(
+  "length substr index split sub gsub gensub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand strftime systime asort asorti".split(
+    " ",
+  ),
+);
+const WORDS: ReadonlySet<string> = new Set(
+  "BEGIN END if else for while do break continue next exit in delete print printf NR NF FNR FS OFS RS ORS SUBSEP RSTART RLENGTH FILENAME CONVFMT OFMT IGNORECASE RT".split(
+    " ",
+  ),
+);
+/** Words after which a slash begins a pattern, and not a division. */
+const BEFORE_PATTERN: ReadonlySet<string> = new Set("if while do else print printf in for".split(" "));
+
+/** True if a program of `awk` only calculates and prints: it opens no files, starts no programs, and calls nothing that is not listed. */
+export function isPlainAwk(program: string): boolean {
+  let depth = 0;
+  let prints = false;
+  let endsValue = false;
+  for (let at = 0; at < program.length;) {
+    if (program[at] === "/" && !endsValue) {
+      REGEX.lastIndex = at;
+      const pattern = REGEX.exec(program);
+      if (pattern === null) return false;
+      at = REGEX.lastIndex;
+      endsValue = true;
+      continue;
+    }
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(program);
+    if (found === null) return false;
+    at = TOKEN.lastIndex;
+    const { name, value, sign } = found.groups ?? {};
+    if (name !== undefined) {
+      if (!isListed(name, /^\s*\(/.test(program.slice(at, at + 20)))) return false;
+      if (name === "print" || name === "printf") prints = true;
+      endsValue = !BEFORE_PATTERN.has(name);
+    } else if (value !== undefined) endsValue = true;
+    else if (sign !== undefined) {
+      if (sign === "(" || sign === "[") depth++;
+      else if (sign === ")" || sign === "]") depth--;
+      // Outside of parentheses, what is printed goes into a file.
+      else if ((sign === ">" && prints && depth === 0) || sign === ">>") return false;
+      else if (sign === ";" || sign === "\n" || sign === "{" || sign === "}") prints = false;
+      endsValue = sign === ")" || sign === "]" || sign === "++" || sign === "--";
+    }
+  }
+  return true;
+}
+
+/** Names in lower case are variables, unless they are called or read input without a call. */
+function isListed(name: string, isCalled: boolean): boolean {
+  if (FUNCTIONS.has(name) || WORDS.has(name)) return true;
+  return !isCalled && name === name.toLowerCase() && !/^(?:getline|nextfile|function|func|switch|case|default|return|getc)$/.test(name);
+}

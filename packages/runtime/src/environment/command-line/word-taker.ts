@@ -1,0 +1,120 @@
+import { isIP } from "node:net";
+import type { WordKind } from "./programs/program-entry.ts";
+import type { ShellWord } from "./shell-word.ts";
+import { isPlainAwk } from "./scripts/plain-awk.ts";
+import { isPlainJq } from "./scripts/plain-jq.ts";
+import { isPlainSed } from "./scripts/plain-sed.ts";
+
+/** Collects the words of a command by their kinds. */
+export interface WordTaker {
+  readonly reads: ShellWord[];
+  readonly looks: ShellWord[];
+  readonly writes: ShellWord[];
+  readonly hosts: string[];
+  readonly shell: string[];
+  readonly scripts: ShellWord[];
+  readonly variables: ShellWord[];
+  readonly assignments: ShellWord[];
+  placeholder?: string;
+  readonly unlisted: string[];
+}
+
+export function createWordTaker(): WordTaker {
+  return { reads: [], looks: [], writes: [], hosts: [], shell: [], scripts: [], variables: [], assignments: [], unlisted: [] };
+}
+
+const NUMBER = /^[-+~]?(?:0x[\da-f]+|\d*\.?\d+)(?:[:,./-][-+]?\d+)*[a-zA-Z%]{0,4}$/i;
+const HOST = /^(?:[a-z][\w+.-]*:\/\/)?(?:[^/@\s]*@)?(\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)*)(?=[/?#]|:(?![/\\])|$)/i;
+const LOCAL = /^file:\/{0,2}(?:localhost(?=\/))?(\/.*)$/is;
+/** Protocols without a host, helpers of git such as `ext::`, and user parts that programs take apart in several ways. */
+const OTHER_ADDRESS = /^(?:file|data):|^[\w-]+::|[#?\\\s][^/]*@/i;
+const MAX_TEXT = 64 * 1024;
+
+/** Notes a word of a kind. False if it is not understood as one. */
+export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): boolean {
+  const { text, literal } = word;
+  switch (kind) {
+    case "text":
+      return !word.splits;
+    case "plain":
+      return literal && !/^[-+@]/.test(text);
+    case "number":
+      return literal && NUMBER.test(text);
+    case "read":
+    case "look":
+    case "write":
+      if (!literal || text.startsWith("@")) return false;
+      into[kind === "read" ? "reads" : kind === "look" ? "looks" : "writes"].push(word);
+      return true;
+    case "into":
+      into.writes.push(word);
+      return literal;
+    case "host":
+      return takeHost(word, into);
+    case "data":
+      if (!literal) return false;
+      if (text.startsWith("@") && text !== "@-") into.reads.push({ ...word, text: text.slice(1), globs: false, tilde: false });
+      return true;
+    case "shell":
+      into.shell.push(text);
+      return literal && !word.globs && text.length <= MAX_TEXT;
+    case "script":
+      into.scripts.push(word);
+      return literal && !word.globs;
+    case "variable":
+      into.variables.push(word);
+      return literal && /^[A-Za-z_]\w*$/.test(text);
+    case "assignment":
+      into.assignments.push(word);
+      return literal && !word.globs && /^[A-Za-z_]\w*\+?=/.test(text);
+    case "placeholder":
+      into.placeholder = text;
+      return literal && text !== "";
+    case "revision":
+    case "pathspec":
+      return takeOfRepository(word, kind, into);
+    case "sed":
+      return literal && isPlainSed(text);
+    case "awk":
+      return literal && isPlainAwk(text);
+    case "jq":
+      return literal && isPlainJq(text);
+    case "command":
+      return false;
+  }
+}
+
+/** Notes the host of an address, or the file of a `file:` URL. Its path may be computed, but neither its protocol nor its host. */
+function takeHost(word: ShellWord, into: WordTaker): boolean {
+  const { text, literal } = word;
+  const file = LOCAL.exec(text)?.[1];
+  if (file !== undefined) {
+    into.reads.push({ ...word, text: decoded(file), globs: false, tilde: false });
+    return literal && !/[[{]/.test(text);
+  }
+  const host = isIP(text) === 0 ? HOST.exec(text)?.[1] : text;
+  if (host === undefined) return false;
+  into.hosts.push(host);
+  return literal && !word.globs && !OTHER_ADDRESS.test(text);
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** `HEAD:.env` shows a file, and so does a word that may be its name. Git reads the wildcards in it itself. */
+function takeOfRepository(word: ShellWord, kind: "revision" | "pathspec", into: WordTaker): boolean {
+  const { text } = word;
+  if (!word.literal) return false;
+  if (/^:[!^]/.test(text)) return true;
+  const colon = text.indexOf(":");
+  // Other magic of pathspecs may lead anywhere in the repository.
+  if (kind === "pathspec" && colon === 0) return false;
+  const path = kind === "revision" && colon >= 0 ? text.slice(colon + 1) : text;
+  if (path !== "") into.reads.push({ ...word, text: path, tilde: false, globs: word.globs || /[*?[]/.test(path) });
+  return true;
+}
