@@ -114,8 +114,8 @@ export interface InferOptions {
    */
   readonly conversation?: object | undefined;
   /**
-   * Told of a request that was lost with a kept connection, which the server had given up before any byte of a response. Whether it is
-   * sent once more, over a new connection; what was lost may be billed all the same. Default: it is.
+   * Called when the request was lost with a reused connection, which the server had closed before any byte of a response. If it returns true, the
+   * request is sent once more, over a new connection; the lost one may be billed all the same. Default: it is not sent again, and the call fails.
    */
   readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;
 }

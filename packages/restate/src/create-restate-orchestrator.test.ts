@@ -1,4 +1,4 @@
-import { OrchestratorError, type JsonValue, type RunId, type SessionId } from "@keelson/protocol";
+import { type Decision, OrchestratorError, type JsonValue, type RunId, type SessionId } from "@keelson/protocol";
 import { operatorInput } from "keelson/orchestration";
 import type { Clock } from "keelson/session";
 import { describe, expect, it } from "vitest";
@@ -43,6 +43,13 @@ function clientOf(replies: readonly Reply[], options: Partial<RestateOrchestrato
 const id = "r_1" as RunId;
 
 describe("a client of Restate", () => {
+  it.each<unknown>([undefined, null, {}, { type: "perhaps" }])("refuses the decision %j before anything is sent", async (decision) => {
+    const { orchestrator, asked } = clientOf([{ value: null }]);
+    const approving = orchestrator.approve("token", decision as Decision);
+    await expect(approving).rejects.toMatchObject({ failure: { kind: "invalid-option", option: "decision" } });
+    expect(asked).toEqual([]);
+  });
+
   it("sends what writes again under one key until it is answered, and what reads under none", async () => {
     const { orchestrator, asked, waits } = clientOf(["cut off", { status: 503 }, { status: 429 }, { value: id }]);
     expect(await orchestrator.start("clerk", operatorInput("go", "user"), { id })).toBe(id);

@@ -1,4 +1,6 @@
 import {
+  AgentError,
+  DECISION_TYPES,
   operatorOutputCodec,
   toOrchestratorError,
   type Decision,
@@ -123,7 +125,10 @@ export function createRestateOrchestrator(options: RestateOrchestratorOptions): 
 
     query: (target, query) => ask("query", { target, query }),
 
-    approve: (token, decision) => ingress.tell("approve", service, { token, decision }),
+    async approve(token, decision) {
+      checkDecision(decision);
+      return ingress.tell("approve", service, { token, decision });
+    },
 
     wake: (session) => atBoundary(ingress.send("advance", sessions, session)),
   };
@@ -136,4 +141,12 @@ async function atBoundary<T>(request: Promise<T>): Promise<T> {
   } catch (error) {
     throw toOrchestratorError(error);
   }
+}
+
+/** @throws AgentError of kind `invalid-option`: what is no decision must not travel as a missing member */
+function checkDecision(decision: Decision): void {
+  const { type } = (decision ?? {}) as Partial<Decision>;
+  if (DECISION_TYPES.includes(type as Decision["type"])) return;
+  const message = `\`decision\` must be one of ${DECISION_TYPES.join(", ")}, as in { type: "allow" }, not ${JSON.stringify(decision)}.`;
+  throw new AgentError({ kind: "invalid-option", option: "decision", message });
 }

@@ -42,7 +42,8 @@ async function send(request: TransportRequest, agents: AgentSource): Promise<Tra
   if (!("lost" in first)) return first;
   // Whoever sends it again, here or later, needs a new connection.
   closeSiblings(agent, first.peer);
-  if (resendLost !== undefined && !resendLost(first.lost.failure)) {
+  // The server may have worked on a lost POST: only a caller that accepts a second one has it sent again.
+  if (resendLost === undefined ? request.method !== "GET" : !resendLost(first.lost.failure)) {
     watch.fail(first.lost);
     throw first.lost;
   }

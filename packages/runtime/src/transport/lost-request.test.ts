@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,7 +126,15 @@ describe.each(ways)("a request over a kept connection whose server %s before any
     return server;
   }
 
-  it("is sent once more, over a new connection, and told of first", async () => {
+  it("is a POST that is not sent again unless the caller says so, and the next one goes over a new connection", async () => {
+    const { url, asked, transport } = await twoKept();
+    expect(await failureOf(transport.send(post(url)))).toMatchObject({ kind: "server-error", progress: "sent" });
+    expect(asked).toHaveLength(1);
+    expect(await textOf(transport, post(url))).toBe("ok");
+    expect(asked.slice(1)).toEqual([2]);
+  });
+
+  it("is sent once more, over a new connection, if the caller says so", async () => {
     const { url, asked, transport } = await twoKept();
     const told: ModelFailure[] = [];
     const resendLost = (failure: ModelFailure): boolean => told.push(failure) > 0;
@@ -157,7 +166,7 @@ describe.each(ways)("a request over a kept connection whose server %s before any
       else giveUp(socket);
     });
     expect(await textOf(transport, post(url))).toBe("ok");
-    expect(await failureOf(transport.send(post(url)))).toMatchObject({ kind: "server-error", progress: "sent" });
+    expect(await failureOf(transport.send(post(url, { resendLost: () => true })))).toMatchObject({ kind: "server-error", progress: "sent" });
     expect(asked).toEqual([0, 0, 1]);
   });
 
@@ -173,6 +182,27 @@ describe.each(ways)("a request over a kept connection whose server %s before any
 });
 
 describe("a request that is sent once more", () => {
+  it("is a GET without any option, because it changes nothing", async () => {
+    const asked: string[] = [];
+    const server = createHttpServer((request, response) => {
+      asked.push(request.method ?? "");
+      if (asked.length === 2) request.socket.resetAndDestroy();
+      else response.end("ok");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const transport = createTransport({ proxyEnvironment: false });
+    cleanups.push(() => {
+      transport.close();
+      server.close();
+    });
+    const get = (): Promise<string> =>
+      textOf(transport, { method: "GET", url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, headers: {} });
+    expect(await get()).toBe("ok");
+    expect(await get()).toBe("ok");
+    expect(asked).toEqual(["GET", "GET", "GET"]);
+  });
+
   it("has one deadline with its first try", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     cleanups.push(() => vi.useRealTimers());
@@ -186,7 +216,7 @@ describe("a request that is sent once more", () => {
       }
     });
     expect(await textOf(transport, post(url))).toBe("ok");
-    const waiting = failureOf(transport.send(post(url, { timeouts: { totalMs: 1000, idleMs: 0 } })));
+    const waiting = failureOf(transport.send(post(url, { timeouts: { totalMs: 1000, idleMs: 0 }, resendLost: () => true })));
     await again.promise;
     vi.advanceTimersByTime(400);
     expect((await waiting).message).toContain("totalMs");

@@ -18,8 +18,8 @@ export interface TransportRequest {
   readonly timeouts?: Timeouts | undefined;
   readonly origin?: RequestOrigin;
   /**
-   * Told of a request that was lost with a kept connection, which the server had given up: no byte of a response came. Whether it is
-   * sent once more, over a new connection; what was lost may be billed all the same. Default: it is.
+   * Called when a request was lost with a reused connection, which the server had closed: no byte of a response came. If it returns true, the
+   * request is sent once more, over a new connection; the lost one may be billed all the same. Default: a GET is sent again, a POST never.
    */
   readonly resendLost?: ((failure: ModelFailure) => boolean) | undefined;
 }
@@ -33,8 +33,8 @@ export interface TransportResponse {
 
 /**
  * Carries one HTTP request. `send` resolves when the headers are there and rejects with `ModelError`: `cancelled` when the
- * signal fired, else `server-error`. Redirects are not followed, and nothing is sent again but a request that was lost with a kept
- * connection (`resendLost`). The caller must read the body to its end, or `close` or `release` it.
+ * signal fired, else `server-error`. Redirects are not followed, and nothing is sent again but a request that was lost with a reused
+ * connection, as `resendLost` says. The caller must read the body to its end, or `close` or `release` it.
  */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;

@@ -28,6 +28,12 @@ describe("the files of a line", () => {
     expect((await filesOf("cd src || cat a.ts")).reads).toContain("/project/a.ts");
     expect(await filesOf("ls 2>/dev/null >&2")).toEqual({ reads: [], writes: [] });
   });
+  it.each(["npm test <> F", "npm test 0<>F", "npm test {fd}<>F", "x=1 <>F", "exec 3<> F", "while read l; do :; done <>F"])(
+    "are both read and written by the redirection of `%s`",
+    async (line) => {
+      expect(await filesOf(line)).toEqual({ reads: ["/project/F"], writes: ["/project/F"] });
+    },
+  );
   it("are told of flags by which a reading program writes", async () => {
     expect((await filesOf("sort -o out in")).writes).toEqual(["/project/out"]);
     expect((await filesOf("uniq in out")).writes).toEqual(["/project/out"]);

@@ -56,7 +56,7 @@ export function readSimpleCommand(
   }
   const fromAssignments = assignments.find(({ caution }) => caution !== undefined)?.caution;
   const redirected = cautions.find((caution) => caution !== undefined) ?? scope.caution;
-  const fed = scope.fed === true || redirections.some(({ kind }) => kind === "read" || kind === "text");
+  const fed = scope.fed === true || redirections.some(({ kind }) => kind === "read" || kind === "read-write" || kind === "text");
   if (declaration !== undefined) return readDeclaration({ text, assignments, words, declaration }, redirected, scope, reading);
   if (words.length === 0) {
     if (assignments.length === 0 && redirections.length === 0) return;

@@ -4,7 +4,7 @@ import type { ShellWord } from "./shell-word.ts";
 
 /** What one redirection does. `text`: a here-document or here-string feeds the command. */
 export type Redirection =
-  | { readonly kind: "read" | "write"; readonly target: ShellWord }
+  | { readonly kind: "read" | "write" | "read-write"; readonly target: ShellWord }
   | { readonly kind: "text" }
   | { readonly kind: "none" }
   | { readonly kind: "unclear" };
@@ -17,6 +17,7 @@ export function readRedirection(operator: string, target: ShellWord | undefined)
   // Another of the open files, by its number.
   if ((operator === ">&" || operator === "<&") && target.literal && /^\d+-?$|^-$/.test(target.text)) return { kind: "none" };
   if (operator === "<") return { kind: "read", target };
+  if (operator === "<>") return { kind: "read-write", target };
   return { kind: "write", target };
 }
 
@@ -42,7 +43,11 @@ export function applyRedirection(redirection: Redirection, scope: Scope, reading
     reading.unknown.add(`Which file ${target.text} is can't be read.`);
     return `It is redirected to ${target.text}.`;
   }
-  for (const { path } of places) (kind === "read" ? reading.reads : reading.writes).add(path);
+  for (const { path } of places) {
+    if (kind !== "write") reading.reads.add(path);
+    if (kind !== "read") reading.writes.add(path);
+  }
   if (kind === "write") return `Its output goes into ${target.text}.`;
+  if (kind === "read-write") return `It opens ${target.text} for reading and writing.`;
   return places.every(({ inside }) => inside) ? undefined : `It reads ${target.text}, which is outside of the workspace.`;
 }
