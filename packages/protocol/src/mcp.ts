@@ -12,6 +12,8 @@ export interface McpServerSettings {
   readonly connectTimeoutMs?: number;
   /** How long a request may stay without an answer or progress, in ms. Default 60 s. */
   readonly timeoutMs?: number;
+  /** The most ms that a request may take, with any amount of progress. Default one hour, or `timeoutMs` if that is longer. */
+  readonly maxTotalMs?: number;
   /**
    * A call in a run that takes longer, in ms, is answered with an id, and goes on as a job of the run, which is told when it ends. Default: calls are
    * waited for.

@@ -63,6 +63,7 @@ const SETTINGS: { readonly [Name in keyof Required<McpServerSettings>]: Reader }
   startupWaitMs: FROM_ZERO,
   connectTimeoutMs: OVER_ZERO,
   timeoutMs: OVER_ZERO,
+  maxTotalMs: OVER_ZERO,
   backgroundAfterMs: OVER_ZERO,
   maxMessageBytes: OVER_ZERO,
   logLevel: {

@@ -166,7 +166,10 @@ describe.each(ways)("a request over a kept connection whose server %s before any
       else giveUp(socket);
     });
     expect(await textOf(transport, post(url))).toBe("ok");
-    expect(await failureOf(transport.send(post(url, { resendLost: () => true })))).toMatchObject({ kind: "server-error", progress: "sent" });
+    expect(await failureOf(transport.send(post(url, { resendLost: () => true })))).toMatchObject({
+      kind: "server-error",
+      progress: "sent",
+    });
     expect(asked).toEqual([0, 0, 1]);
   });
 

@@ -266,15 +266,24 @@ describe("an approval token", () => {
     expect(types(resumed.events)).toContain("definition-change");
   });
 
-  it.each<unknown>([undefined, null, {}, [], "allow", { type: "perhaps" }, { type: "other", raw: {} }, { type: "allow-modified" }, { type: "deny", reason: 5 }])(
-    "refuses the decision %j, which leaves the question open [AV-02]",
-    async (decision) => {
-      const { runner, token, tool } = await asked();
-      await expect(runner.approve(token, decision as Decision)).rejects.toMatchObject({ failure: { kind: "invalid-option", option: "decision" } });
-      expect((await (await runner.resume("s")).outcome).reason).toBe("awaiting-approval");
-      expect(tool.calls).toEqual([]);
-    },
-  );
+  it.each<unknown>([
+    undefined,
+    null,
+    {},
+    [],
+    "allow",
+    { type: "perhaps" },
+    { type: "other", raw: {} },
+    { type: "allow-modified" },
+    { type: "deny", reason: 5 },
+  ])("refuses the decision %j, which leaves the question open [AV-02]", async (decision) => {
+    const { runner, token, tool } = await asked();
+    await expect(runner.approve(token, decision as Decision)).rejects.toMatchObject({
+      failure: { kind: "invalid-option", option: "decision" },
+    });
+    expect((await (await runner.resume("s")).outcome).reason).toBe("awaiting-approval");
+    expect(tool.calls).toEqual([]);
+  });
 
   it.each<unknown>([{ type: "retry" }, { type: "allow-modified" }, { type: "allow-always", rules: ["read"] }, { type: "deny", reason: 5 }])(
     "refuses the decision %j of a callback, and ends the run",
@@ -290,7 +299,9 @@ describe("an approval token", () => {
     const { agent, tool } = agentWith([deploy(), "done"]);
     const run = runnerOf(agent, { clock: { now: () => 1, after: () => () => {} } }).run("go");
     for await (const question of run.approvals()) {
-      await expect(question.decide(decision as Decision)).rejects.toMatchObject({ failure: { kind: "invalid-option", option: "decision" } });
+      await expect(question.decide(decision as Decision)).rejects.toMatchObject({
+        failure: { kind: "invalid-option", option: "decision" },
+      });
       await question.decide({ type: "deny" });
     }
     expect((await run.outcome).reason).toBe("complete");

@@ -87,8 +87,47 @@ describe("a server that", () => {
     for (const name of ["schemaless", "listed", "broken", "good"]) expect(problems.join("\n")).toContain(`"${name}"`);
     expect(await failureOf(call(source, "mcp__one__typed"))).toMatchObject({
       kind: "protocol",
-      message: expect.stringMatching(/it was carried out/),
+      message: expect.stringMatching(/does not match the `outputSchema`.*was carried out/),
     });
+  });
+
+  it("gives structured content that its schema does not allow fails the call, also if its tools were never listed", async () => {
+    await using manager = createMcpManager({ servers: { one: faultyServer("bad-tools") } });
+    expect(await failureOf(manager.callTool("one", "typed"))).toMatchObject({
+      kind: "protocol",
+      message: expect.stringMatching(/`outputSchema`.*n.*number/),
+    });
+  });
+
+  it.each([
+    [0, "file"],
+    [1, "javascript"],
+    [3, "user name"],
+  ])("wants a person to open an address that is none of the web (%i, %s) is refused, and the refusal is listed", async (page) => {
+    const asked: unknown[] = [];
+    await using manager = createMcpManager({
+      servers: { one: faultyServer("opens-pages", page) },
+      onElicitation(request) {
+        asked.push(request);
+        return { type: "provided", requestId: request.requestId, value: true };
+      },
+    });
+    expect(await good(manager)).toMatch(/"error":.*refused: .*page/);
+    expect(asked).toEqual([]);
+    expect(manager.status("one").problems?.join()).toMatch(/wanted a person to open a page, which was refused/);
+  });
+
+  it("wants a person to open a page has its address shown in its normal form", async () => {
+    const urls: unknown[] = [];
+    await using manager = createMcpManager({
+      servers: { one: faultyServer("opens-pages", 2) },
+      onElicitation({ requestId, url }) {
+        urls.push(url);
+        return { type: "provided", requestId, value: true };
+      },
+    });
+    expect(await good(manager)).toMatch(/"action":"accept"/);
+    expect(urls).toEqual(["https://example.com/a%20b%1B[31m"]);
   });
 
   it.each([

@@ -20,6 +20,9 @@ const flood = async (message: object): Promise<never> => {
 };
 let listed = 0;
 let unanswered: number | undefined;
+/** The call in which a person is asked. */
+let asking: number | undefined;
+const PAGES = ["file:///etc/passwd", "javascript:alert(1)", "https://example.com/a b\u001b[31m", "https://bank.example@evil.example/"];
 // Ending its input does not end it.
 const child = behaviour === "ignores-the-end" ? spawn("sleep", ["1000"], { stdio: "ignore", detached: true }) : undefined;
 
@@ -32,6 +35,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     readonly method: string;
     readonly params?: { readonly name?: string; readonly _meta?: { readonly progressToken?: unknown } };
   };
+  if (id === ("page" as unknown)) send({ id: asking, result: text(line) });
   if (method === "server/discover") {
     if (behaviour === "ends-when-probed") process.exit(1);
     send({ id, error: { code: -32601, message: "no such method" } });
@@ -96,6 +100,27 @@ for await (const line of createInterface({ input: process.stdin })) {
       await flood({
         method: "notifications/progress",
         params: { progressToken: params?._meta?.progressToken, progress: 1, message: "x".repeat(60_000) },
+      });
+      break;
+    case "floods-with-notices":
+      for (let sent = 0; sent < Number(detail); sent++) {
+        send({ method: "notifications/message", params: { level: "info", data: sent } });
+        if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+      }
+      send({ id, result: text("after all that") });
+      break;
+    case "progresses": {
+      const progressToken = params?._meta?.progressToken;
+      let progress = 0;
+      setInterval(() => send({ method: "notifications/progress", params: { progressToken, progress: ++progress } }), 5).unref();
+      break;
+    }
+    case "opens-pages":
+      asking = id;
+      send({
+        id: "page",
+        method: "elicitation/create",
+        params: { mode: "url", message: "Open it.", elicitationId: "1", url: PAGES[Number(detail)] },
       });
       break;
     case "writes-much-beside":

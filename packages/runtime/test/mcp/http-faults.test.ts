@@ -59,6 +59,22 @@ describe("a server over HTTP that", () => {
     expect(manager.status("one")).toMatchObject({ state: "connected", callsSucceeded: 2, callsFailed: 1 });
   });
 
+  it("sends thousands of small notices before an answer fails the call, and is connected to again", async () => {
+    const notice = event({ method: "notifications/message", params: { level: "info", data: 1 } });
+    await using server = await serveScripted(
+      badCalls(({ id, response }) => {
+        response.writeHead(200, STREAM).end(`${notice.repeat(20_000)}${event({ id, result: text("late") })}`);
+        return WAITING;
+      }),
+    );
+    await using manager = managerOf(server);
+    expect(await failureOf(manager.callTool("one", "bad"))).toMatchObject({
+      kind: "transport",
+      message: expect.stringMatching(/more than 5000 messages that nobody asked for/),
+    });
+    expect(await good(manager)).toBe("good");
+  });
+
   it("never answers, or only says that it is there, fails the call when its time is over", async () => {
     for (const words of [[], [": still here\n\n", ": still here\n\n"]]) {
       const clock = manualClock();

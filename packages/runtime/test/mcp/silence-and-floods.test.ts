@@ -1,4 +1,4 @@
-import { createMcpManager, type McpLifecycleManager } from "keelson/mcp";
+import { createMcpManager, type McpLifecycleManager, type McpServerObject } from "keelson/mcp";
 import { describe, expect, it } from "vitest";
 import { type ManualClock, manualClock } from "../wires/manual-clock.ts";
 import { failureOf } from "./failure-of.ts";
@@ -6,6 +6,12 @@ import { faultyServer } from "./managers.ts";
 import { call, place } from "./places.ts";
 
 const good = async (manager: McpLifecycleManager): Promise<unknown> => (await manager.callTool("one", "good")).content[0]?.["text"];
+
+interface Wire {
+  onmessage?: (message: { readonly id?: number; readonly method: string }) => void;
+  send(message: unknown): Promise<void>;
+  start(): Promise<void>;
+}
 
 /** What the work comes to while time passes. */
 async function passing<T>(clock: ManualClock, work: PromiseLike<T>): Promise<T> {
@@ -65,6 +71,60 @@ describe("a server that is silent, or says too much:", () => {
     await using manager = createMcpManager({ servers: { one: faultyServer(`floods${how}`, 0, { maxMessageBytes: 100_000 }) } });
     expect(await failureOf(good(manager))).toMatchObject({ kind: "transport" });
     expect(manager.status("one").problems?.join()).toMatch(/bytes that nobody asked for/);
+  });
+
+  it("sends 200,000 small notices in a call is stopped, and a few thousand are heard", async () => {
+    await using manager = createMcpManager({ servers: { one: faultyServer("floods-with-notices", 200_000) } });
+    expect(await failureOf(good(manager))).toMatchObject({ kind: "transport" });
+    expect(manager.status("one").problems?.join()).toMatch(/more than 5000 messages that nobody asked for/);
+    await using patient = createMcpManager({ servers: { one: faultyServer("floods-with-notices", 3000) } });
+    expect(await good(patient)).toBe("after all that");
+  });
+
+  it("sends notices without end in this process is stopped", async () => {
+    const flooding = (): McpServerObject => ({
+      async connect(given) {
+        const wire = given as Wire;
+        wire.onmessage = ({ id, method }) => {
+          if (id === undefined) return;
+          const capabilities = { tools: {} };
+          const serverInfo = { name: "flooding", version: "1" };
+          // It fails once the connection is closed.
+          const send = (message: object): void => void wire.send({ jsonrpc: "2.0", ...message }).catch(() => {});
+          if (method === "initialize") send({ id, result: { protocolVersion: "2025-06-18", capabilities, serverInfo } });
+          else if (method === "tools/call")
+            for (let sent = 0; sent < 10_000; sent++) send({ method: "notifications/message", params: { level: "info", data: sent } });
+          else send({ id, error: { code: -32601, message: "no" } });
+        };
+        await wire.start();
+      },
+    });
+    let heard = 0;
+    const onNotice = (): void => void heard++;
+    await using manager = createMcpManager({
+      servers: { one: { type: "in-process", name: "flooding" } },
+      inProcess: { flooding },
+      onNotice,
+    });
+    expect(await failureOf(good(manager))).toMatchObject({ kind: "transport", message: expect.stringMatching(/more than 5000 messages/) });
+    expect(heard).toBeLessThan(7000);
+  });
+
+  it("reports progress without end fails the call when `maxTotalMs` is over", async () => {
+    const clock = manualClock();
+    const settings = { timeoutMs: 5000, maxTotalMs: 20_000 };
+    await using manager = createMcpManager({ servers: { one: faultyServer("progresses", 0, settings) }, clock });
+    await manager.startAll();
+    let told = 0;
+    const start = clock.now();
+    const failing = failureOf(manager.callTool("one", "good", {}, { onProgress: () => void told++ }));
+    for (let step = 1; step <= 7; step++) {
+      const before = told;
+      await expect.poll(() => told).toBeGreaterThan(before);
+      await clock.advance(3000);
+    }
+    expect(await failing).toMatchObject({ kind: "timeout", timeoutMs: 20_000, message: expect.stringContaining("`maxTotalMs`") });
+    expect(clock.now() - start).toBeGreaterThanOrEqual(20_000);
   });
 
   it("writes much to its standard error is heard all the same", async () => {

@@ -10,6 +10,7 @@ import {
 import type { CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
 import { randomId } from "../../json/random-id.ts";
 import { createJsonSchemaValidator } from "../../schema/index.ts";
+import { pageUrl } from "../../tools/page-url.ts";
 import type { McpCallOptions } from "./mcp-transport.ts";
 
 /** Who answers a server. */
@@ -23,10 +24,13 @@ export interface Answerer {
   readonly mayRepeat?: boolean;
 }
 
-/** Answers what a server asks a person; cancels it where nobody is there to be asked. */
+/**
+ * Answers a question of a server to a person; cancels it if no person can be asked.
+ * @throws McpError for the address of a page that is not shown to people
+ */
 export async function answerElicitation(params: ElicitRequestParams, answerer: Answerer): Promise<ElicitResult> {
   const { server, onElicitation, call, mayRepeat } = answerer;
-  const url = params.mode === "url" ? params.url : undefined;
+  const url = params.mode === "url" ? shownUrl(params.url, server) : undefined;
   const schema = params.mode === "url" ? undefined : (params.requestedSchema as unknown as JsonObject);
   let answer: ToolAnswer = { type: "cancelled" };
   if (onElicitation !== undefined) {
@@ -51,6 +55,15 @@ export async function answerElicitation(params: ElicitRequestParams, answerer: A
   const issues = await createJsonSchemaValidator(schema)(content);
   return issues.length > 0 ? { action: "cancel" } : { action: "accept", content: content as NonNullable<ElicitResult["content"]> };
 }
+
+function shownUrl(given: unknown, server: string): string {
+  const page = pageUrl(given);
+  if ("url" in page) return page.url;
+  const message = `The server "${server}" wanted a person to open a page, which was refused: ${page.problem}.`;
+  throw new McpError({ kind: "protocol", server, code: INVALID_PARAMS, message });
+}
+
+const INVALID_PARAMS = -32602;
 
 /** What was not said is what the form begins with. */
 function withDefaults(value: JsonValue, { properties = {} }: JsonObject): JsonValue {

@@ -18,6 +18,8 @@ export interface CallServices {
   readonly roots: () => readonly McpRoot[];
   readonly logLevel: McpLogLevel | undefined;
   readonly descriptor: McpToolDescriptor | undefined;
+  /** Lists the tools if that was not done on this connection. */
+  readonly find: () => Promise<McpToolDescriptor | undefined>;
   readonly sending: RequestOptions;
   readonly control: RequestControl;
 }
@@ -110,20 +112,22 @@ async function answerInput({ method, params }: AskedInput, answerer: Answerer, r
   }
 }
 
-async function checkResult({ name, descriptor }: CallServices, tool: string, result: JsonObject): Promise<McpToolResult> {
+async function checkResult({ name, descriptor, find }: CallServices, tool: string, result: JsonObject): Promise<McpToolResult> {
   const { content, structuredContent, isError } = jsonValue(result) as JsonObject;
   const checked: McpToolResult = {
     content: Array.isArray(content) ? (content as readonly JsonObject[]) : [],
     ...(structuredContent !== undefined && { structuredContent: structuredContent as JsonValue }),
     isError: isError === true,
   };
-  const schema = descriptor?.outputSchema;
-  if (schema === undefined || checked.isError) return checked;
+  if (checked.isError) return checked;
+  // Without a listing nothing says what structured content must look like.
+  const { outputSchema: schema } = descriptor ?? (structuredContent === undefined ? undefined : await find()) ?? {};
+  if (schema === undefined) return checked;
   const issues = await createJsonSchemaValidator(schema)(structuredContent);
   if (issues.length === 0) return checked;
   throw new McpError({
     kind: "protocol",
     server: name,
-    message: `The server "${name}" gave what "${tool}" says it does not give (it was carried out): ${issues.slice(0, 3).map(formatIssue).join("; ")}`,
+    message: `The structured content that the server "${name}" gave for "${tool}" does not match the \`outputSchema\` of the tool (the call was carried out): ${issues.slice(0, 3).map(formatIssue).join("; ")}`,
   });
 }

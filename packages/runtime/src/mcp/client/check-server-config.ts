@@ -12,6 +12,7 @@ const settings = {
   startupWaitMs: true,
   connectTimeoutMs: true,
   timeoutMs: true,
+  maxTotalMs: true,
   maxMessageBytes: true,
   backgroundAfterMs: true,
   logLevel: true,
@@ -25,7 +26,7 @@ const NAMES: { readonly [Type in McpServerConfig["type"]]: OptionNames<ConfigOf<
   "sse": http,
   "in-process": { ...settings, name: true },
 };
-const NUMBERS = ["connectTimeoutMs", "timeoutMs", "maxMessageBytes", "backgroundAfterMs"] as const;
+const NUMBERS = ["connectTimeoutMs", "timeoutMs", "maxTotalMs", "maxMessageBytes", "backgroundAfterMs"] as const;
 
 /** @throws AgentError of kind `invalid-option` that names what is wrong */
 export function checkServerConfig(name: string, config: McpServerConfig): void {

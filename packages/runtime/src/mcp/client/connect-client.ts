@@ -2,6 +2,7 @@ import { McpError, type OnElicitation } from "@keelson/protocol";
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
 import { plainJson } from "../../json/index.ts";
+import { describeThrown } from "../../tools/describe-thrown.ts";
 import { answerElicitation, answerSampling, type Answerer } from "./answer-server.ts";
 import { knownParts } from "./known-parts.ts";
 import type { ClientSdk } from "./load-sdk.ts";
@@ -22,6 +23,8 @@ export interface ConnectClientOptions {
     readonly calls: OpenCalls;
     readonly onElicitation: OnElicitation | undefined;
     readonly roots: () => readonly McpRoot[];
+    /** Called with the reason when a question of the server was refused. */
+    readonly refused: (reason: string) => void;
   };
   readonly tell: (notice: McpNotice) => void;
   readonly onClose: (client: Client) => void;
@@ -86,7 +89,7 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
 }
 
 function createClient({ sdk, name, answering, tell, onError }: ConnectClientOptions): Client {
-  const { calls, onElicitation, roots } = answering;
+  const { calls, onElicitation, roots, refused } = answering;
   const client = new sdk.Client(
     { name: "keelson", version: "1.0.0" },
     {
@@ -102,7 +105,9 @@ function createClient({ sdk, name, answering, tell, onError }: ConnectClientOpti
   const answer = <T>(work: (answerer: Answerer) => Promise<T>): Promise<T> => {
     const call = calls.asking();
     const answerer = { server: name, onElicitation, call: call?.options };
-    return call === undefined ? work(answerer) : call.control.hold(() => work(answerer));
+    const answered = call === undefined ? work(answerer) : call.control.hold(() => work(answerer));
+    answered.catch((error: unknown) => refused(describeThrown(error)));
+    return answered;
   };
   client.setRequestHandler("elicitation/create", ({ params }) => answer((answerer) => answerElicitation(params, answerer)));
   client.setRequestHandler("sampling/createMessage", ({ params }) => answer((answerer) => answerSampling(params, answerer)));

@@ -8,6 +8,7 @@ import { expandVariables } from "./expand-variables.ts";
 import { authorizeRequests } from "./authorization/authorize-requests.ts";
 import type { ServerAuthorization } from "./authorization/server-authorization.ts";
 import type { ClientSdk } from "./load-sdk.ts";
+import { limitMessages } from "./limit-messages.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 import { readUrl } from "./server-url.ts";
 import { runServer } from "./run-server.ts";
@@ -50,7 +51,8 @@ export async function openTransport(
 ): Promise<Transport> {
   const maxMessageBytes = config.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
   const expand = (text: string, what: string): string => expandVariables(text, services.variables, `${what} of the server "${name}"`);
-  if (config.type === "in-process") return connectInProcess(sdk, name, services.inProcess[config.name]);
+  if (config.type === "in-process")
+    return limitMessages(await connectInProcess(sdk, name, services.inProcess[config.name]), services.clock);
   if (config.type === "stdio") {
     const { command, args = [], env = {}, cwd = services.cwd } = config;
     const { exec } = services;
@@ -80,12 +82,13 @@ export async function openTransport(
     ...(authProvider !== undefined && { authProvider }),
   };
   const url = readUrl(name, config.url, services.variables);
-  if (config.type === "sse") return answersLast(new sdk.SSEClientTransport(url, options));
-  return new sdk.StreamableHTTPClientTransport(url, {
+  if (config.type === "sse") return limitMessages(answersLast(new sdk.SSEClientTransport(url, options)), services.clock);
+  const transport = new sdk.StreamableHTTPClientTransport(url, {
     ...options,
     // What is asked for again belongs to the call in which it was lost.
     reconnectionScheduler: (again, delayMs) => services.clock.after(delayMs, AsyncResource.bind(again)),
   });
+  return limitMessages(transport, services.clock);
 }
 
 async function connectInProcess(sdk: ClientSdk, name: string, server: InProcessServer | undefined): Promise<Transport> {

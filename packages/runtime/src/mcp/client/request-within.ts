@@ -8,6 +8,8 @@ export interface RequestBounds {
   readonly clock: Clock;
   /** Without an answer or a sign of life for so long, the request fails. */
   readonly timeoutMs: number;
+  /** The request fails after this time, with any signs of life. The time in which the server waits for an answer of a person or model does not count. */
+  readonly maxTotalMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,7 +29,7 @@ export interface RequestControl {
 
 /** Does a request within its bounds. Once these are over it does not wait for `work`, whose signal has fired. */
 export async function requestWithin<T>(bounds: RequestBounds, work: (control: RequestControl) => Promise<T>): Promise<T> {
-  const { server, doing, clock, timeoutMs, signal } = bounds;
+  const { server, doing, clock, timeoutMs, maxTotalMs, signal } = bounds;
   const ending = new AbortController();
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
@@ -37,21 +39,25 @@ export async function requestWithin<T>(bounds: RequestBounds, work: (control: Re
   };
   const cancel = (): void =>
     fail(new McpError({ kind: "other", message: `It was cancelled: ${doing} of the server "${server}".` }, { cause: signal?.reason }));
-  let disarm = (): void => {};
+  let cancelAlarm = (): void => {};
+  let armedAt: number | undefined;
+  let leftMs = maxTotalMs;
   let holds = 0;
+  const disarm = (): void => {
+    cancelAlarm();
+    if (armedAt !== undefined) leftMs -= Math.max(0, clock.now() - armedAt);
+    armedAt = undefined;
+  };
   const arm = (): void => {
     disarm();
     if (holds > 0) return;
-    disarm = clock.after(timeoutMs, () =>
-      fail(
-        new McpError({
-          kind: "timeout",
-          server,
-          timeoutMs,
-          message: `The server "${server}" did not answer ${doing} within ${timeoutMs} ms (\`timeoutMs\`).`,
-        }),
-      ),
-    );
+    armedAt = clock.now();
+    const isLast = leftMs <= timeoutMs;
+    cancelAlarm = clock.after(Math.max(0, isLast ? leftMs : timeoutMs), () => {
+      const [ms, option] = isLast && maxTotalMs > timeoutMs ? [maxTotalMs, "maxTotalMs"] : [timeoutMs, "timeoutMs"];
+      const message = `The server "${server}" did not answer ${doing} within ${ms} ms (\`${option}\`).`;
+      fail(new McpError({ kind: "timeout", server, timeoutMs: ms, message }));
+    });
   };
   const control: RequestControl = {
     signal: ending.signal,

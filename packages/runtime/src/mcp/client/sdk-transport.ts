@@ -52,7 +52,10 @@ export interface SdkTransportOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_TOTAL_MS = 3_600_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
+/** Questions of the server that were refused and are listed among its problems. */
+const MAX_REFUSALS = 10;
 // The SDK's own timers are out of the way: ours hold.
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -71,7 +74,9 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
   let hasResources = false;
   let problem: string | undefined;
   let toolProblems: readonly string[] = [];
-  let descriptors = new Map<string, McpToolDescriptor>();
+  /** The tools as they were listed last on this connection; `undefined` before that. */
+  let descriptors: ReadonlyMap<string, McpToolDescriptor> | undefined;
+  let refusals: readonly string[] = [];
 
   const lost = (client: Client, why: string): void => {
     if (connected?.client !== client) return;
@@ -95,7 +100,14 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
         signal,
         timeoutMs: settings.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
         open: async () => (transport = await open(sdk, streamEnded)),
-        answering: { calls, onElicitation, roots },
+        answering: {
+          calls,
+          onElicitation,
+          roots,
+          refused(reason) {
+            if (!refusals.includes(reason)) refusals = [...refusals, reason].slice(-MAX_REFUSALS);
+          },
+        },
         tell,
         onClose: (closed) => lost(closed, describeEnding(transport, "the connection was closed")),
         onError(error) {
@@ -156,6 +168,7 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
       try {
         const made = await attempt(signal);
         connected = made;
+        descriptors = undefined;
         state = "connected";
         hasResources = made.client.getServerCapabilities()?.resources !== undefined;
         followChanges(made);
@@ -183,7 +196,9 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
   };
 
   const request: SendRequest = async (doing, { signal }, work) => {
-    const bounds = { server: name, doing, clock, timeoutMs: settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal };
+    const timeoutMs = settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const maxTotalMs = settings.maxTotalMs ?? Math.max(timeoutMs, DEFAULT_MAX_TOTAL_MS);
+    const bounds = { server: name, doing, clock, timeoutMs, maxTotalMs, signal };
     for (let attempts = 1; ; attempts++) {
       const { sdk, client } = await connect("connecting");
       try {
@@ -228,14 +243,18 @@ export function createSdkTransport(options: SdkTransportOptions): McpTransport {
       state,
       ...(connected !== undefined && versionOf(connected.client)),
       hasResources,
-      problems: [...(problem === undefined ? [] : [problem]), ...toolProblems],
+      problems: [...(problem === undefined ? [] : [problem]), ...toolProblems, ...refusals],
     }),
     listTools,
     async callTool(tool, input, given = {}) {
+      const find = async (): Promise<McpToolDescriptor | undefined> => {
+        if (descriptors === undefined) await calls.outside(() => listTools({ signal: given.signal }));
+        return descriptors?.get(tool);
+      };
       return request(`calling "${tool}"`, given, (made, sending, control) =>
         calls.during({ options: given, control }, () =>
           callTool(
-            { ...made, name, onElicitation, roots, logLevel, descriptor: descriptors.get(tool), sending, control },
+            { ...made, name, onElicitation, roots, logLevel, descriptor: descriptors?.get(tool), find, sending, control },
             tool,
             input,
             given,

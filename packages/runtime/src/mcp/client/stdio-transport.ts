@@ -4,6 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { MAX_JSON_DEPTH, nestsDeeper } from "../../json/index.ts";
 import { exactMessage } from "../exact-message.ts";
 import { createLineReader } from "./line-reader.ts";
+import { createMessageLimit, EXCEEDED_LIMIT } from "./message-limit.ts";
 import { createTextQueue } from "./text-queue.ts";
 
 export interface StdioServer {
@@ -51,6 +52,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   const kill = new AbortController();
   let running: Promise<void> | undefined;
   const asked = new Set<string | number>();
+  const limit = createMessageLimit(clock);
   let garbage = 0;
   let unasked = 0;
   let lastWords = "";
@@ -75,6 +77,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     // What is no answer, or the answer to nothing, is what nobody asked for.
     const isAnswer = !("method" in message) && message.id !== undefined && asked.delete(message.id);
     unasked = isAnswer ? 0 : unasked + line.length;
+    if (!isAnswer && limit.isExceeded()) refuse(`${EXCEEDED_LIMIT}.`);
     if (unasked > maxUnasked) refuse(`it wrote more than ${maxUnasked} bytes that nobody asked for (four times \`maxMessageBytes\`).`);
     // The SDK looks at what it is told of a request a moment later than at its answer.
     if ("method" in message) transport.onmessage?.(message);

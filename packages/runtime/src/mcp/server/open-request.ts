@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, ToolAnswer, ToolQuestion } from "@keelson/protocol";
 import type { ServerContext } from "@modelcontextprotocol/server";
+import { pageUrl } from "../../tools/page-url.ts";
 import { ClientAnswers, type WireQuestion } from "./client-answers.ts";
 import { answerOf, formOf } from "./elicitation.ts";
 import type { ClientOffer, McpRequest, ClientRoot } from "./mcp-request.ts";
@@ -90,10 +91,12 @@ export function openRequest(first: RequestOrigin, signal: AbortSignal, given: { 
     async ask(question, { key } = {}) {
       if (question.url !== undefined) {
         if (!offers.urls) return unable("it can't open pages for a person");
+        const page = pageUrl(question.url);
+        if ("problem" in page) return unable(page.problem);
         const params = {
           mode: "url",
           message: question.message,
-          url: question.url,
+          url: page.url,
           // Told apart by it in the handshake revision; the stateless one has none.
           ...(origin.era === "handshake" && { elicitationId: `${String(origin.context.mcpReq.id)}-${answers.nextKey()}` }),
         };

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request } from "node:http";
 import { connect as connectSocket } from "node:net";
 import { AgentError, McpError } from "@keelson/protocol";
@@ -142,6 +143,87 @@ describe("how much it takes", () => {
     expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
     now += 1_000;
     expect((await get()).status).not.toBe(429);
+  });
+
+  it("counts requests with wrong tokens apart from those that are let in", async () => {
+    await using http = await serve({ authenticate: TOKEN, rateLimit: { perMinute: 60, burst: 3 }, now: () => 0 });
+    const wrong = async () => (await initialize(http.url, { authorization: "Bearer wrong" })).status;
+    const right = async () => (await initialize(http.url, { authorization: `Bearer ${TOKEN}` })).status;
+    expect([await wrong(), await wrong(), await wrong(), await wrong(), await wrong()]).toEqual([401, 401, 401, 429, 429]);
+    expect([await right(), await right(), await right(), await right()]).toEqual([200, 200, 200, 429]);
+  });
+
+  it("counts the requests of each principal apart", async () => {
+    const authenticate = (token: string) => ({ id: token });
+    await using http = await serve({ authenticate, rateLimit: { perMinute: 60, burst: 1 }, now: () => 0 });
+    const as = async (token: string) => (await initialize(http.url, { authorization: `Bearer ${token}` })).status;
+    expect([await as("ada"), await as("ada"), await as("bob")]).toEqual([200, 429, 200]);
+  });
+
+  it.each([
+    ["half a head", "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"],
+    ["nothing", ""],
+    ["half a body and no token", "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{"],
+    ["half a body", `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 100\r\n\r\n{`],
+  ])("lets clients in beside connections that send %s", async (_, sent) => {
+    await using http = await serve({ authenticate: TOKEN, maxConnections: 4 });
+    const sockets = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const socket = connectSocket(http.port, "127.0.0.1");
+        socket.on("error", () => {});
+        await once(socket, "connect");
+        socket.write(sent);
+        return socket;
+      }),
+    );
+    expect((await initialize(http.url, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("closes no connection in which a call is answered for a new one", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const slow = defineTool({
+      name: "slow",
+      description: "Waits.",
+      effect: "read",
+      input: { type: "object" },
+      async execute() {
+        begin();
+        await released;
+        return "done";
+      },
+    });
+    await using http = await serveMcpHttp(createMcpServer({ name: "test", version: "1.0.0", tools: [slow] }), { maxConnections: 2 });
+    const opened = await initialize(http.url);
+    const call = { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "slow", arguments: {} } };
+    const answered = post(http.url, JSON.stringify(call), { "mcp-session-id": String(opened.headers["mcp-session-id"]) });
+    await begun;
+    const sockets = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const socket = connectSocket(http.port, "127.0.0.1");
+        socket.on("error", () => {});
+        await once(socket, "connect");
+        return socket;
+      }),
+    );
+    release();
+    expect((await answered).body).toContain("done");
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("drops no session of a client for one that has more", async () => {
+    const authenticate = (token: string) => ({ id: token });
+    await using http = await serve({ authenticate, maxSessions: 3 });
+    const open = async (token: string) =>
+      String((await initialize(http.url, { authorization: `Bearer ${token}` })).headers["mcp-session-id"]);
+    const ping = async (token: string, session: string) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+      return (await post(http.url, body, { "authorization": `Bearer ${token}`, "mcp-session-id": session })).status;
+    };
+    const good = await open("ada");
+    for (let opened = 0; opened < 8; opened++) await open("mallory");
+    expect(await ping("ada", good)).toBe(200);
   });
 
   it("refuses bodies that are too large, by their header and by what comes", async () => {

@@ -1,12 +1,12 @@
 import { ToolError, type AskedQuestion, type JsonObject, type ToolQuestion } from "@keelson/protocol";
 import { truncateText } from "../../../json/truncate-text.ts";
 import { createJsonSchemaValidator } from "../../../schema/index.ts";
+import { pageUrl } from "../../../tools/page-url.ts";
 import { sourceLine } from "../../../session/untrusted-sources.ts";
 
 /** UTF-8 bytes of a message: more than that nobody reads before they answer. */
 const MAX_MESSAGE_BYTES = 8 * 1024;
 const MAX_SCHEMA_BYTES = 32 * 1024;
-const MAX_URL_LENGTH = 4 * 1024;
 
 /**
  * What a tool asks, as far as it can be shown to a person; or in words why it can't be asked at all.
@@ -20,8 +20,8 @@ export function boundedQuestion(tool: string, question: ToolQuestion): AskedQues
   }
   const asked = { message: truncateText(message, MAX_MESSAGE_BYTES).text, ...(from !== undefined && { from: sourceLine(from) }) };
   if (url !== undefined) {
-    if (url.length > MAX_URL_LENGTH) return `the address of the page is longer than ${MAX_URL_LENGTH} characters`;
-    return isPage(url) ? { ...asked, url } : "the page is not one of the web (http or https)";
+    const page = pageUrl(url);
+    return "problem" in page ? page.problem : { ...asked, url: page.url };
   }
   if (schema === undefined) return asked;
   const plain = JSON.stringify(schema);
@@ -33,9 +33,4 @@ export function boundedQuestion(tool: string, question: ToolQuestion): AskedQues
     return `the schema of the answer can't be used: ${error instanceof Error ? error.message : String(error)}`;
   }
   return { ...asked, schema: copy };
-}
-
-function isPage(url: string): boolean {
-  const { protocol } = URL.parse(url) ?? {};
-  return protocol === "https:" || protocol === "http:";
 }

@@ -7,6 +7,8 @@ interface Connection {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: SdkMcpServer;
   readonly principal: string | undefined;
+  /** The client that began it: sessions of one client never push out those of a client with fewer. */
+  readonly client: string;
   usedAt: number;
   /** Requests that are being answered. */
   open: number;
@@ -39,7 +41,11 @@ export class HandshakeSessions {
     return this.#connections.size;
   }
 
-  async handle(request: Request, body: unknown, authInfo: AuthInfo | undefined): Promise<Answer> {
+  async handle(
+    request: Request,
+    body: unknown,
+    { authInfo, client }: { readonly authInfo: AuthInfo | undefined; readonly client: string },
+  ): Promise<Answer> {
     this.forgetIdle();
     const id = request.headers.get("mcp-session-id");
     const options = { ...(body !== undefined && { parsedBody: body }), ...(authInfo !== undefined && { authInfo }) };
@@ -52,9 +58,9 @@ export class HandshakeSessions {
     }
     if (request.method !== "POST" || !isInitialize(body))
       return refused(400, -32000, "Name the session in the header Mcp-Session-Id, or begin one with initialize.");
-    if (this.#connections.size >= this.#limits.maxSessions && !this.#forgetOldest())
+    if (this.#connections.size >= this.#limits.maxSessions && !this.#makeRoom(client))
       return refused(503, -32000, "The server has as many sessions as it takes. Come back later.");
-    return await this.#answer(await this.#connect(authInfo?.clientId), request, options);
+    return await this.#answer(await this.#connect(authInfo?.clientId, client), request, options);
   }
 
   async #answer(connection: Connection, request: Request, options: object): Promise<Answer> {
@@ -72,7 +78,7 @@ export class HandshakeSessions {
     }
   }
 
-  async #connect(principal: string | undefined): Promise<Connection> {
+  async #connect(principal: string | undefined, client: string): Promise<Connection> {
     const { sdk } = await this.#core.load();
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomId,
@@ -80,7 +86,7 @@ export class HandshakeSessions {
       onsessionclosed: (id) => void this.#connections.delete(id),
     });
     const server = await createSdkServer(this.#core, { era: "legacy", tells: true });
-    const connection: Connection = { transport, server, principal, usedAt: this.#limits.now(), open: 0 };
+    const connection: Connection = { transport, server, principal, client, usedAt: this.#limits.now(), open: 0 };
     await server.connect(transport);
     return connection;
   }
@@ -91,11 +97,15 @@ export class HandshakeSessions {
     for (const [id, connection] of this.#connections) if (connection.usedAt < before && connection.open === 0) this.#drop(id, connection);
   }
 
-  #forgetOldest(): boolean {
-    const idle = [...this.#connections].filter(([, { open }]) => open === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt);
-    const [oldest] = idle;
-    if (oldest !== undefined) this.#drop(...oldest);
-    return oldest !== undefined;
+  /** Drops a session of the client that has the most: the one that rested longest, or else, for another client, one that is in use. */
+  #makeRoom(client: string): boolean {
+    const byClient = Map.groupBy(this.#connections, ([, connection]) => connection.client);
+    const [[owner, sessions] = ["", []]] = [...byClient].sort(([, one], [, other]) => other.length - one.length);
+    const oldest = sessions.toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
+    const isGreedy = owner !== client && sessions.length > (byClient.get(client)?.length ?? 0) + 1;
+    const dropped = oldest.find(([, { open }]) => open === 0) ?? (isGreedy ? oldest[0] : undefined);
+    if (dropped !== undefined) this.#drop(...dropped);
+    return dropped !== undefined;
   }
 
   #drop(id: string, { server }: Connection): void {

@@ -26,11 +26,14 @@ export interface ServeMcpHttpOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Whose pages may call it, by name or origin. Default: of this machine where it listens there, else none. */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** For each address that requests come from. `false`: none. Default 1,200 a minute, 300 at once. */
+  /**
+   * Limits each client: a principal at an address. Refused requests count against a limit of the address alone. `false`: none. Default 1,200 a
+   * minute, with a burst of 300.
+   */
   readonly rateLimit?: RateLimit | false | undefined;
   /** Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Default 512. */
+  /** Above it, a connection in which nothing is being answered is closed for a new one. Default 512. */
   readonly maxConnections?: number | undefined;
   /** Of what is written for a client that does not read it. Default 8 MiB. */
   readonly maxWaitingBytes?: number | undefined;

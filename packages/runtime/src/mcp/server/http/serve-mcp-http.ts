@@ -7,7 +7,8 @@ import { type McpServer, serverCore } from "../create-mcp-server.ts";
 import type { ServerSdk } from "../load-server-sdk.ts";
 import { createSdkServer } from "../sdk-server.ts";
 import type { ServerCore } from "../server-core.ts";
-import { authenticate, challenge, isRefusal, METADATA_PATH, resourceMetadata, type McpPrincipal } from "./authentication.ts";
+import { authenticate, challenge, isRefusal, METADATA_PATH, resourceMetadata, type McpPrincipal, type Refusal } from "./authentication.ts";
+import { type ConnectionLimit, limitConnections } from "./connection-limit.ts";
 import { type Answer, HandshakeSessions } from "./handshake-sessions.ts";
 import { createHostRules } from "./host-rules.ts";
 import { checkHttpOptions, type HttpOptions, type ServeMcpHttpOptions } from "./http-options.ts";
@@ -43,9 +44,9 @@ export async function serveMcpHttp(server: McpServer, options: ServeMcpHttpOptio
     headersTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(requestTimeoutMs, MAX_CHECK_INTERVAL_MS),
   });
-  node.maxConnections = given.maxConnections;
+  const connections = limitConnections(node, given.maxConnections);
   const { port, origin } = await listen(node, given);
-  const service = createHttpService(core, sdk, given, origin);
+  const service = createHttpService(core, sdk, given, { origin, connections });
   node.on("request", service.answer);
   node.on("clientError", (_error, socket) => void (socket.writable ? socket.end("HTTP/1.1 400 Bad Request\r\n\r\n") : socket.destroy()));
 
@@ -100,10 +101,17 @@ interface HttpService {
   close(): Promise<void>;
 }
 
-function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOptions, origin: string): HttpService {
+function createHttpService(
+  core: ServerCore,
+  sdk: ServerSdk,
+  options: HttpOptions,
+  { origin, connections }: { readonly origin: string; readonly connections: ConnectionLimit },
+): HttpService {
   const { now, path, maxBodyBytes, requiredScopes, protectedResource } = options;
   const rules = createHostRules(options);
-  const limiter = options.rateLimit === false ? undefined : new RateLimiter(options.rateLimit, now);
+  const newLimiter = (): RateLimiter | undefined => (options.rateLimit === false ? undefined : new RateLimiter(options.rateLimit, now));
+  // Refused requests must not use up the limit of authenticated clients.
+  const [strangers, clients] = [newLimiter(), newLimiter()];
   const handshakes = new HandshakeSessions(core, { maxSessions: options.maxSessions, idleMs: options.sessionIdleMs, now });
   const stateless: McpHttpHandler = sdk.createMcpHandler((context) => createSdkServer(core, { ...context, tells: false }), {
     legacy: "reject",
@@ -137,31 +145,37 @@ function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOption
     if (problem !== undefined) return refuse(response, 403, problem);
     const cors = corsHeaders(request.headers.origin);
     for (const [name, value] of Object.entries(cors)) response.setHeader(name, value);
-    const waitMs = limiter?.take(request.socket.remoteAddress ?? "") ?? 0;
-    if (waitMs > 0)
-      return refuse(response, 429, "Too many requests. Come back later.", { "retry-after": String(Math.ceil(waitMs / 1000)) });
-    if (isClosing) return refuse(response, 503, "The server is being closed.", { connection: "close" });
-    if (request.method === "OPTIONS") return void response.writeHead(204, PREFLIGHT).end();
-    if (protectedResource !== undefined && metadataPaths.includes(url.pathname))
-      return sendText(response, 200, resourceMetadata(protectedResource, `${origin}${path}`));
-    if (url.pathname !== path) return refuse(response, 404, `There is nothing under ${url.pathname}. The server is under ${path}.`);
-    const principal = await letIn(request, response);
-    if (principal === "refused") return undefined;
-    await serve(request, response, url, principal);
+    const address = request.socket.remoteAddress ?? "";
+    const isMetadata = protectedResource !== undefined && metadataPaths.includes(url.pathname);
+    if (isClosing || request.method === "OPTIONS" || isMetadata || url.pathname !== path) {
+      if (isTooMuch(strangers, address, response)) return;
+      if (isClosing) return refuse(response, 503, "The server is being closed.", { connection: "close" });
+      if (request.method === "OPTIONS") return void response.writeHead(204, PREFLIGHT).end();
+      if (isMetadata) return sendText(response, 200, resourceMetadata(protectedResource, `${origin}${path}`));
+      return refuse(response, 404, `There is nothing under ${url.pathname}. The server is under ${path}.`);
+    }
+    const principal = await findPrincipal(request);
+    if (principal !== undefined && isRefusal(principal)) {
+      if (isTooMuch(strangers, address, response)) return;
+      const header = challenge(principal, { metadata, scopes: requiredScopes });
+      return refuse(response, principal.status, principal.message, { "www-authenticate": header });
+    }
+    // Clients with a shared token are one principal: the address distinguishes them.
+    const client = principal === undefined ? address : `${principal.id}\0${address}`;
+    if (isTooMuch(clients, client, response)) return;
+    await serve(request, response, url, { principal, client });
   }
 
-  async function letIn(request: IncomingMessage, response: ServerResponse): Promise<McpPrincipal | undefined | "refused"> {
+  async function findPrincipal(request: IncomingMessage): Promise<McpPrincipal | Refusal | undefined> {
     if (options.authenticate === undefined || options.authenticate === false) return undefined;
     const head = { method: request.method ?? "", url: request.url ?? "", headers: request.headers };
-    const result = await authenticate(options.authenticate, head, { now: now(), scopes: requiredScopes });
-    if (!isRefusal(result)) return result;
-    refuse(response, result.status, result.message, { "www-authenticate": challenge(result, { metadata, scopes: requiredScopes }) });
-    return "refused";
+    return await authenticate(options.authenticate, head, { now: now(), scopes: requiredScopes });
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse, url: URL, principal: McpPrincipal | undefined): Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse, url: URL, { principal, client }: LetIn): Promise<void> {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) return refuse(response, 413, `A request may have ${maxBodyBytes} bytes.`, { connection: "close" });
+    response.once("close", connections.hold(request));
     const gone = new AbortController();
     response.once("close", () => gone.abort(new Error("The client is gone.")));
     const authInfo: AuthInfo | undefined =
@@ -174,7 +188,7 @@ function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOption
             ...(metadata !== undefined && { resourceMetadataUrl: metadata }),
           };
     if (standsOpen(request)) busy.delete(request);
-    const { response: answered, sent } = await dispatch(webRequest(request, url, body, gone.signal), body, authInfo);
+    const { response: answered, sent } = await dispatch(webRequest(request, url, body, gone.signal), body, { authInfo, client });
     try {
       await sendResponse(answered, response, options);
     } finally {
@@ -182,12 +196,16 @@ function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOption
     }
   }
 
-  async function dispatch(request: Request, body: Buffer, authInfo: AuthInfo | undefined): Promise<Answer> {
+  async function dispatch(
+    request: Request,
+    body: Buffer,
+    { authInfo, client }: { readonly authInfo: AuthInfo | undefined; readonly client: string },
+  ): Promise<Answer> {
     const isJson = request.method !== "POST" || sdk.isJsonContentType(request.headers.get("content-type"));
     const parsed = isJson && request.method === "POST" ? parseJson(body) : undefined;
     // What no revision can read is refused by the one that is newest.
     if (isJson && (request.method !== "POST" || parsed !== undefined) && (await sdk.isLegacyRequest(request, parsed)))
-      return await handshakes.handle(request, parsed, authInfo);
+      return await handshakes.handle(request, parsed, { authInfo, client });
     const response = await stateless.fetch(request, {
       ...(authInfo !== undefined && { authInfo }),
       ...(parsed !== undefined && { parsedBody: parsed }),
@@ -220,6 +238,21 @@ function createHttpService(core: ServerCore, sdk: ServerSdk, options: HttpOption
       await Promise.all([stateless.close(), handshakes.close()]);
     },
   };
+}
+
+/** An authenticated client. */
+interface LetIn {
+  readonly principal: McpPrincipal | undefined;
+  /** Names it among clients, for limits. */
+  readonly client: string;
+}
+
+/** Refuses a request above the rate limit. @returns true if it was refused */
+function isTooMuch(limiter: RateLimiter | undefined, client: string, response: ServerResponse): boolean {
+  const waitMs = limiter?.take(client) ?? 0;
+  if (waitMs === 0) return false;
+  refuse(response, 429, "Too many requests. Come back later.", { "retry-after": String(Math.ceil(waitMs / 1000)) });
+  return true;
 }
 
 /** A stream for what changes, in either era; of the stateless one a header has to name the method. */
