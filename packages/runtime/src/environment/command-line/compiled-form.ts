@@ -13,9 +13,11 @@ export interface CompiledForm {
   readonly values: ReadonlyMap<string, WordKind>;
   readonly optional: ReadonlyMap<string, WordKind>;
   readonly keys: ReadonlyMap<string, WordKind>;
+  readonly pairs: ReadonlyMap<string, readonly WordKind[]>;
   readonly asks: ReadonlySet<string>;
   readonly given: ReadonlySet<string>;
   readonly alone: ReadonlySet<string>;
+  readonly restFlags: ReadonlySet<string>;
   readonly subcommands: ReadonlyMap<string, ProgramForm>;
 }
 
@@ -31,9 +33,15 @@ export function compileForm(form: ProgramForm): CompiledForm {
     values: byKind(form.values),
     optional: byKind(form.optional),
     keys: byKind(form.keys),
+    pairs: new Map(
+      Object.entries(form.pairs ?? {}).flatMap(([kinds, list]) =>
+        listed(list).map((spelling): [string, readonly WordKind[]] => [spelling, listed(kinds) as readonly WordKind[]]),
+      ),
+    ),
     asks: new Set(listed(form.asks)),
     given: new Set(listed(form.given)),
     alone: new Set(listed(form.alone)),
+    restFlags: new Set(listed(form.restFlags)),
     subcommands: new Map(
       Object.entries(form.subcommands ?? {}).flatMap(([names, sub]) => listed(names).map((name): [string, ProgramForm] => [name, sub])),
     ),
@@ -61,7 +69,7 @@ export function hasAny(list: string, options: ReadonlySet<string>): boolean {
 }
 
 export function listed(list: string | undefined): readonly string[] {
-  return list === undefined || list === "" ? [] : list.split(" ");
+  return list === undefined ? [] : list.split(/\s+/).filter((text) => text !== "");
 }
 
 function byKind(spellings: SpellingsByKind | undefined): ReadonlyMap<string, WordKind> {

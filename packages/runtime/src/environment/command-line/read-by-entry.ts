@@ -38,12 +38,16 @@ class EntryReader {
   }
 
   #result(form: ProgramForm): EntryFacts {
-    const { reads, looks, writes, hosts, shell, scripts, variables, assignments, placeholder, unlisted } = this.#taken;
+    const { looks, hosts, shell, scripts, variables, assignments, placeholder, refs, archives, unlisted } = this.#taken;
+    const isAsked = form.needs !== undefined && !hasAny(form.needs, this.#options);
+    const reads = [...this.#taken.reads, ...(isAsked ? [] : archives)];
+    const writes = [...this.#taken.writes, ...(isAsked ? archives : [])];
     const understood = unlisted.length === 0;
     const named = reads.length + looks.length + writes.length > 0;
     const here = !named && form.here !== undefined && (form.here.with === undefined || hasAny(form.here.with, this.#options));
     const recurses = form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, this.#options));
-    const changes = writes.length > 0 || hosts.length > 0 || this.#asks || (here && form.here?.kind === "write");
+    const changes =
+      isAsked || writes.length > 0 || refs.length > 0 || hosts.length > 0 || this.#asks || (here && form.here?.kind === "write");
     const adds = this.#runs.length > 0 ? this.#entry.adds : undefined;
     return {
       understood,
@@ -77,7 +81,8 @@ class EntryReader {
       if (areOptions && word.literal && word.text === "--" && !this.#form.flags.has("--")) {
         areOptions = false;
         if (form.rest === undefined) continue;
-        this.#assign(this.#args.slice(index + 1), kindsIn(form.rest));
+        const rest = this.#args.slice(index + 1).filter(({ text, literal }) => !(literal && this.#form.restFlags.has(text)));
+        this.#assign(rest, kindsIn(form.rest));
         return;
       }
       if (areOptions && this.#isOption(word, index)) {
@@ -144,6 +149,7 @@ class EntryReader {
     if (flags.has(text)) return this.#note(text, index);
     if (values.has(text)) return this.#value(text, index);
     if (this.#form.optional.has(text)) return this.#note(text, index);
+    if (this.#form.pairs.has(text)) return this.#several(text, index);
     if (form.numbers === true && /^-\d+$/.test(text)) return index;
     if (text.startsWith("--") || single) {
       const equals = text.indexOf("=");
@@ -200,8 +206,23 @@ class EntryReader {
     const value = this.#args[index + 1];
     if (value === undefined) return index;
     if (kind === "command") return this.#started(index + 1);
+    if (kind === "module") {
+      this.#runs.push(this.#args.slice(index + 1));
+      return this.#args.length;
+    }
     if (value.globs || !takeWord(value, kind, this.#taken)) this.#refuse(value);
     return index + 1;
+  }
+
+  /** Takes an option with several values. Returns the place of the last one. */
+  #several(spelling: string, index: number): number {
+    this.#note(spelling, index);
+    const kinds = this.#form.pairs.get(spelling) ?? [];
+    kinds.forEach((kind, at) => {
+      const value = this.#args[index + 1 + at];
+      if (value !== undefined && (value.globs || !takeWord(value, kind, this.#taken))) this.#refuse(value);
+    });
+    return index + kinds.length;
   }
 
   /** Takes the command after `-exec` up to its end. */

@@ -15,12 +15,28 @@ export interface WordTaker {
   readonly scripts: ShellWord[];
   readonly variables: ShellWord[];
   readonly assignments: ShellWord[];
+  /** Branches, tags and remotes that it makes, moves or deletes. */
+  readonly refs: string[];
+  /** Archives, which it reads or writes. */
+  readonly archives: ShellWord[];
   placeholder?: string;
   readonly unlisted: string[];
 }
 
 export function createWordTaker(): WordTaker {
-  return { reads: [], looks: [], writes: [], hosts: [], shell: [], scripts: [], variables: [], assignments: [], unlisted: [] };
+  return {
+    reads: [],
+    looks: [],
+    writes: [],
+    hosts: [],
+    shell: [],
+    scripts: [],
+    variables: [],
+    assignments: [],
+    refs: [],
+    archives: [],
+    unlisted: [],
+  };
 }
 
 const NUMBER = /^[-+~]?(?:0x[\da-f]+|\d*\.?\d+)(?:[:,./-][-+]?\d+)*[a-zA-Z%]{0,4}$/i;
@@ -28,6 +44,10 @@ const HOST = /^(?:[a-z][\w+.-]*:\/\/)?(?:[^/@\s]*@)?(\[[\da-f:]+\]|[\w-]+(?:\.[\
 const LOCAL = /^file:\/{0,2}(?:localhost(?=\/))?(\/.*)$/is;
 /** Protocols without a host, helpers of git such as `ext::`, and user parts that programs take apart in several ways. */
 const OTHER_ADDRESS = /^(?:file|data):|^[\w-]+::|[#?\\\s][^/]*@/i;
+/** Parts of formats of git for which it runs a program that verifies signatures. */
+const VERIFIES = /%[-+ ]*G|signature/i;
+const HARMLESS_SETTING = /^(?:branch|core|init|merge|pull|push|rebase|remote|submodule|user)\.[\w./-]+$/i;
+const PACKAGE = /^(?:@[\w.-]+\/)?[A-Za-z][\w.-]*(?:\[[\w, .-]*\])?(?:@[\w.^~<>=*|+-]+|(?:[~=!<>]=?|===)[\w.*,<>=!~+-]+)?$/;
 const MAX_TEXT = 64 * 1024;
 
 /** Notes a word of a kind. False if it is not understood as one. */
@@ -73,13 +93,32 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
     case "revision":
     case "pathspec":
       return takeOfRepository(word, kind, into);
+    case "ref":
+      into.refs.push(text);
+      return literal && !/^[-+@]/.test(text);
+    case "remote":
+      return takeRemote(word, into);
+    case "pretty":
+      return literal && !/^[-+@]/.test(text) && !VERIFIES.test(text);
+    case "setting":
+      return literal && HARMLESS_SETTING.test(text);
+    case "archive":
+      into.archives.push(word);
+      return literal && !/[:@]/.test(text);
+    case "format":
+      return !word.splits && text.startsWith("+");
     case "sed":
       return literal && isPlainSed(text);
     case "awk":
       return literal && isPlainAwk(text);
     case "jq":
       return literal && isPlainJq(text);
+    case "package":
+      return literal && !word.globs && PACKAGE.test(text);
+    case "target":
+      return literal && /^[\w./:][\w./:%+@-]*$/.test(text);
     case "command":
+    case "module":
       return false;
   }
 }
@@ -96,6 +135,17 @@ function takeHost(word: ShellWord, into: WordTaker): boolean {
   if (host === undefined) return false;
   into.hosts.push(host);
   return literal && !word.globs && !OTHER_ADDRESS.test(text);
+}
+
+/** A name such as `origin` connects to what is configured for it, a URL to its host, a folder to nothing. Helpers such as `ext::` start programs. */
+function takeRemote(word: ShellWord, into: WordTaker): boolean {
+  const { text, literal } = word;
+  if (!literal || word.globs || /^[-+]|::/.test(text)) return false;
+  if (text.includes("://")) return takeHost(word, into);
+  const host = /^(?:[^/@\s]*@)?([^/:\s]+):/.exec(text)?.[1];
+  if (host !== undefined) into.hosts.push(host);
+  else if (/[./~]/.test(text)) into.reads.push(word);
+  return true;
 }
 
 function decoded(path: string): string {

@@ -7,7 +7,13 @@
  * - `command`: this and all following words are a command; as the value of an option it ends at `;` or `{} +`. `shell`: text that a shell runs.
  * - `script`: a file that runs as a program. `variable`: a variable of the shell that is set. `assignment`: `NAME=value`. `placeholder`: is replaced by what is added.
  * - `revision`: a revision of git, in which a file may be named. `pathspec`: files of a repository, with wildcards that git reads.
+ * - `ref`: the name of a branch, tag or remote of git that is made, moved or deleted. `remote`: a remote of git, by its name, URL or folder.
+ * - `pretty`: a format of git in which no signature is verified. `setting`: the name of a setting of git that holds no secret.
  * - `sed`, `awk`, `jq`: a script of that program, which may do no more than print and change text.
+ * - `package`: the name of a package with or without a version, no address and no folder. `target`: a target of a builder, which sets no variable.
+ * - `module`: the name of a module that runs; what follows are its arguments.
+ * - `archive`: a file without a colon in its name, which would name a host; it is read if one of the options in `needs` is given, else written.
+ * - `format`: text that begins with a plus.
  */
 export type WordKind =
   | "text"
@@ -27,14 +33,23 @@ export type WordKind =
   | "placeholder"
   | "revision"
   | "pathspec"
+  | "ref"
+  | "remote"
+  | "pretty"
+  | "setting"
   | "sed"
   | "awk"
-  | "jq";
+  | "jq"
+  | "package"
+  | "target"
+  | "module"
+  | "archive"
+  | "format";
 
 /** Spellings of options by the kind of their value. */
 export type SpellingsByKind = { readonly [kind in WordKind]?: string };
 
-/** The words that a program understands, as data. Lists are separated by blanks; options are spelled with their dashes. */
+/** The words that a program understands, as data. Lists are separated by white space; options are spelled with their dashes. */
 export interface ProgramForm {
   /** Options without a value, by their exact spellings: `-l -a --all`. Single letters may be clustered. `+x` and words such as `!` are options, too. */
   readonly flags?: string;
@@ -42,6 +57,8 @@ export interface ProgramForm {
   readonly values?: SpellingsByKind;
   /** Options whose value may be left out and is only ever attached: `--color=auto`, `-M50`. */
   readonly optional?: SpellingsByKind;
+  /** Options with several values, which are the next words, by the kinds of these: `{ "plain read": "--slurpfile" }`. */
+  readonly pairs?: { readonly [kinds: string]: string };
   /** Operands of the form `name=value`, by name: `if of` of `dd`. */
   readonly keys?: SpellingsByKind;
   /** `-20` is understood as a number. */
@@ -58,6 +75,8 @@ export interface ProgramForm {
   readonly given?: string;
   /** Kinds of the words after `--`, if they are not operands: arguments for another program, mostly `plain...`. */
   readonly rest?: string;
+  /** Options that are understood among the words of `rest`, in full. */
+  readonly restFlags?: string;
   /** The first operand ends the options. Forms with a `command` among their operands need not say so. */
   readonly stops?: boolean;
   /** Words that make it only print something about itself, if they are the only argument: `--version --help`. They run unasked. */
@@ -66,6 +85,8 @@ export interface ProgramForm {
   readonly unasked?: boolean;
   /** Options among those above with which it does not run unasked: `-i` of `sed`. */
   readonly asks?: string;
+  /** Options of which one must be given for it to run unasked: `-t` of `tar`. */
+  readonly needs?: string;
   /** True if no added or computed argument makes it do more: `echo`. */
   readonly anything?: boolean;
   /** It goes through the folders that it is given: always, or with one of these options. */
