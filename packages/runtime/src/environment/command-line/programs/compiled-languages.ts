@@ -30,7 +30,7 @@ const CARGO_GLOBAL = "-q -v --frozen --locked --offline --quiet --verbose";
 
 /**
  * Compilers and builders. They run code of the folder, and some obey it even for their version: `go` and `cargo` take the toolchain that a file
- * of the folder names, `mvn` its options for Java. Only versions of the others are told unasked.
+ * of the folder names, `mvn` its options for Java. Only versions of the others are printed unasked.
  */
 export const compiledLanguages: readonly ProgramEntry[] = [
   {

@@ -48,9 +48,8 @@ const log: ProgramForm = {
   numbers: true,
   operands: "revision...",
 };
-/** What `log` shows of files, it shows only with options that print changes. */
-const SHOWS_CONTENT = `-c -G -L -m -p -S -u -U -W --binary --cc --color-words --function-context --patch --patch-with-raw --patch-with-stat
-  --remerge-diff --unified --word-diff`;
+/** Options with which `log` prints the content of files. */
+const SHOWS_CONTENT = `-c -G -L -m -p -S -u -U -W --binary --cc --color-words --function-context --patch --patch-with-raw --patch-with-stat --unified --word-diff`;
 
 /** Subcommands that run unasked, if the configuration that applies starts nothing. */
 export const gitLooking: { readonly [names: string]: ProgramForm } = {

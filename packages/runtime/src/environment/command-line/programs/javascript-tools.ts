@@ -1,7 +1,7 @@
 import type { ProgramEntry } from "./program-entry.ts";
 
 /**
- * The interpreter of JavaScript and the tools of its projects. They run code of the folder, so only versions are told unasked. Missing are
+ * The interpreter of JavaScript and the tools of its projects. They run code of the folder, so only versions are printed unasked. Missing are
  * options that load code: `--import`, `--require`, `--config`, `--plugin`, `--environment`, and reporters and formatters that are files.
  */
 export const javascriptTools: readonly ProgramEntry[] = [

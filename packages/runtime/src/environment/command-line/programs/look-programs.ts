@@ -61,7 +61,7 @@ export const lookPrograms: readonly ProgramEntry[] = [
     alone: "--help --version",
   },
   {
-    // It tells of file systems, not of the files in them, so the place of its operands does not matter.
+    // It reports on file systems, not on the files in them, so the place of its operands does not matter.
     names: "df",
     unasked: true,
     flags: "-a -h -H -i -k -l -m -P -T --all --human-readable --inodes --local --no-sync --portability --print-type --si --total",

@@ -9,7 +9,7 @@ const shown: ProgramForm = {
   operands: "plain...",
 };
 
-/** Programs that connect to hosts or to a server on the machine. Only their versions are told unasked. */
+/** Programs that connect to hosts or to a server on the machine. Only their versions are printed unasked. */
 export const networkPrograms: readonly ProgramEntry[] = [
   {
     // `-K` reads options from a file, `-T`, `-F` and `-b` send files; a value that begins with `@` is the name of a file.

@@ -10,7 +10,7 @@ export const SCRIPT_FLAGS = `-t -u -v --all --bail --bail=1 --check --ci --color
 
 /**
  * npm, pnpm, yarn and bun obey files of the folder that name registries, shells and versions of themselves, and look for newer versions, so only
- * the version of npm, npx and bun is told unasked. Missing are options that name a shell, a file of settings, options of node, a folder or a
+ * the version of npm, npx and bun is printed unasked. Missing are options that name a shell, a file of settings, options of node, a folder or a
  * registry.
  */
 const FLAGS = `-a -ddd -dd -d -D -E -f -iwr -P -q -s -S -ws -y

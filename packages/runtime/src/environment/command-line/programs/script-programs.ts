@@ -3,7 +3,7 @@ import type { ProgramEntry } from "./program-entry.ts";
 /** Programs that carry out a script in a language of their own, which is read: see the kinds `sed` and `awk`. */
 export const scriptPrograms: readonly ProgramEntry[] = [
   {
-    // `-f` reads a script, which is not looked at.
+    // `-f` names a script, which is not read.
     names: "sed gsed",
     unasked: true,
     flags: "-E -n -r -s -u -z --debug --null-data --posix --quiet --regexp-extended --sandbox --separate --silent --unbuffered",

@@ -1,6 +1,6 @@
 import type { ProgramEntry } from "./program-entry.ts";
 
-/** Programs that tell of time, numbers, users, processes and the machine. */
+/** Programs that print facts about time, numbers, users, processes and the machine. */
 export const systemPrograms: readonly ProgramEntry[] = [
   {
     // `-s` and operands without a plus set the clock; `-f` reads lines of a file and prints those that are no dates.
@@ -79,7 +79,7 @@ export const systemPrograms: readonly ProgramEntry[] = [
   // `init` and `reset` may start the program that the description of the terminal names.
   { names: "tput", unasked: true, alone: "-V bold clear cols colors lines sgr0" },
   {
-    // `ps` shows environments with the letter `e` where it stands for an option of BSD. If it does not understand an option it reads all of
+    // `ps` shows environments with the letter `e` as an option of BSD. If it does not understand an option it reads all of
     // its arguments once more in that way, `-e` too. So `-e` is understood only in argument lists that it never reads twice.
     names: "ps",
     unasked: true,

@@ -1,7 +1,7 @@
 import type { ProgramEntry } from "./program-entry.ts";
 
 /**
- * Programs of which only the version is told unasked. Those that obey files of the folder even then are in no table: `rustc` takes the toolchain
+ * Programs of which only the version is printed unasked. Those that obey files of the folder even then are in no table: `rustc` takes the toolchain
  * that a file names, `bundle`, `composer`, `dotnet` and `swift` another version of themselves.
  */
 export const versionPrograms: readonly ProgramEntry[] = [
