@@ -55,7 +55,7 @@ describe("a line of bash", () => {
     ["case x in (x|y) a;; 'z z') b;& *) c; esac", "a b c"],
     ["f() { a; }; function g { b; }; function h() ( c )", "a b c"],
     ["(a; (b)); { c; } < in", "a b c"],
-    ["coproc NAME { a; }; coproc { b; }; time -p { c; }", "a b c"],
+    ["coproc { a; }; coproc { b; }; time -p { c; }", "a b c"],
     ['true `a` <(b) && cd "$(c "$(d)")"', "a b c d"],
     ["x=$(a) y=(1 $(b)) c", "a b c"],
     ["export x=$(a) y; declare z=(1 $(b))", "a b"],
@@ -102,7 +102,15 @@ describe("a line of bash", () => {
   });
 
   it("is in doubt where a part of it has a clear end and no clear meaning", async () => {
-    for (const line of ["echo ${x@P}", "echo ${!x}", "echo ${ evil; }", "echo $'\\u00e9'", "echo `a # b`", "echo $((x['evil']))"])
+    for (const line of [
+      "echo ${x@P}",
+      "echo ${!x}",
+      "echo ${ evil; }",
+      "echo $'\\u00e9'",
+      "echo `a # b`",
+      "echo $((x['evil']))",
+      "coproc N { a; }",
+    ])
       expect((await read(line)).unknown, line).toHaveLength(1);
   });
 

@@ -9,6 +9,8 @@ export type Redirection =
   | { readonly kind: "none" }
   | { readonly kind: "unclear" };
 
+/** Characters that stand for themselves in whatever bash expands. */
+const PLAIN_PATH = /^[\w./+,:@%-]+$/;
 const NETWORK = /^\/dev\/(?:tcp|udp)\/([^/]+)/;
 
 export function readRedirection(operator: string, target: ShellWord | undefined): Redirection {
@@ -16,6 +18,8 @@ export function readRedirection(operator: string, target: ShellWord | undefined)
   if (target === undefined) return { kind: "unclear" };
   // Another of the open files, by its number.
   if ((operator === ">&" || operator === "<&") && target.literal && /^\d+-?$|^-$/.test(target.text)) return { kind: "none" };
+  // Bash expands the word behind `>&` twice, so that quotes in it quote nothing the second time.
+  if (operator.endsWith("&") && !PLAIN_PATH.test(target.text)) return { kind: "unclear" };
   if (operator === "<") return { kind: "read", target };
   if (operator === "<>") return { kind: "read-write", target };
   return { kind: "write", target };

@@ -55,13 +55,14 @@ const declare: ProgramReader = (args, { name }) => {
   );
 };
 
-const printf: ProgramReader = (args) => {
-  const at = args[0]?.text ?? "";
-  if (!at.startsWith("-") || at === "-" || at === "--")
-    return args[0]?.splits === true ? { unknown: "Which variable printf sets can't be read." } : HARMLESS;
-  const name = at === "-v" ? args[1] : undefined;
-  if (name !== undefined) return setting([name], "printf");
-  return at.startsWith("-v") && args[0]?.literal === true ? setting([{ ...args[0], text: at.slice(2) }], "printf") : HARMLESS;
+const printf: ProgramReader = ([format, ...args]) => {
+  if (format === undefined || format.text === "-" || format.text === "--" || !/^[-$`]/.test(format.text))
+    return format?.splits === true ? { unknown: "Which variable printf sets can't be read." } : HARMLESS;
+  // A format that is expanded may become `-vPATH`.
+  if (!format.literal) return { unknown: "Which variable printf sets can't be read." };
+  if (!format.text.startsWith("-v")) return HARMLESS;
+  const name = format.text === "-v" ? args[0] : { ...format, text: format.text.slice(2) };
+  return name === undefined ? HARMLESS : setting([name], "printf");
 };
 
 const entering: ProgramReader = (args, { name }) => {

@@ -13,7 +13,8 @@ export function readTest(text: string, scope: Scope, reading: Reading): void {
   reading.commands.push(command);
 }
 
-export function testCaution(text: string, reading: Reading): string | undefined {
+export function testCaution(written: string, reading: Reading): string | undefined {
+  const text = written.replaceAll("\\\n", "");
   const isDoubtful =
     CALCULATES.test(` ${text} `) && (/['"\\]?\w*\[(?![[\s])[^\]]*[$`]/.test(text) || calculatesWithArguments(text, reading));
   return isDoubtful ? `What \`${shorten(text)}\` runs where it calculates can't be read.` : undefined;

@@ -12,7 +12,7 @@ const FUNCTION = /function[ \t]/y;
 const KEYWORD_FUNCTION_NAME = /([\w.:+@%-]+)(?=[ \t\n(])/y;
 const FUNCTION_NAME = /([\w.:+@%-]+)[ \t]*\([ \t]*\)/y;
 const VARIABLE = /[A-Za-z_]\w*(?=[ \t\n;])/y;
-const COPROCESS = /coproc[ \t]+(?:[A-Za-z_]\w*[ \t]+)?(?=\(|\{[ \t\n]|\[\[[ \t\n]|(?:if|while|until|for|select|case)[ \t\n(])/y;
+const COPROCESS = /coproc[ \t]+([A-Za-z_]\w*[ \t]+)?(?=\(|\{[ \t\n]|\[\[[ \t\n]|(?:if|while|until|for|select|case)[ \t\n(])/y;
 const TIMED = /time(?:[ \t]+-p)?(?:[ \t]+--)?[ \t]+(?=!?[ \t]*(?:\(|\{[ \t\n]|\[\[[ \t\n]|(?:if|while|until|for|select|case)[ \t\n(]))/y;
 
 /** Reads commands with bodies, and the lists that they stand in. */
@@ -115,9 +115,12 @@ export class StatementParser extends TestParser {
   }
 
   #command(): Command {
-    const coprocess = this.match(COPROCESS)?.[0];
-    if (coprocess !== undefined) {
-      this.at += coprocess.length;
+    const coprocess = this.match(COPROCESS);
+    if (coprocess !== null) {
+      const [text, name] = coprocess;
+      // Bash sets the variable of that name, which may be PATH.
+      if (name !== undefined) this.findings.doubts.push(text.trimEnd());
+      this.at += text.length;
       return this.#compound();
     }
     if (this.match(COMPOUND) !== null) return this.#compound();
