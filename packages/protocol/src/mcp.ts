@@ -83,6 +83,8 @@ export type McpServerConfig =
       /** All that its environment holds, beside PATH and HOME. `${NAME}` and `${NAME:-default}` are taken from this process's own. */
       readonly env?: { readonly [name: string]: string };
       readonly cwd?: string;
+      /** Its program runs in a sandbox, which the manager's `exec` has to provide, or the environment of a run. `false`: outside of one. Default: as `exec` likes. */
+      readonly sandbox?: boolean;
     })
   | (McpHttpSettings & { readonly type: "http" })
   /** The transport before Streamable HTTP. */

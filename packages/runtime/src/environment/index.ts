@@ -8,6 +8,8 @@ export { type TransferVfsOptions, createTransferVfs } from "./files/transfer-vfs
 export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
 export type { CommandExecutor } from "./execution/create-executor.ts";
+export type { ChildEnvironment, WithheldVariable } from "./execution/child-environment.ts";
+export { createCommandEnvironment, type CommandEnvironmentOptions } from "./execution/command-environment.ts";
 export { type ProcessExecutorOptions, createProcessExecutor } from "./execution/process-executor.ts";
 export { type SandboxVfs, type SandboxVfsOptions, createSandboxVfs } from "./execution/sandbox-vfs.ts";
 export { type StartJobOptions, startJob } from "./execution/start-job.ts";

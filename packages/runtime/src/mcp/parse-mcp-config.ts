@@ -72,7 +72,7 @@ const SETTINGS: { readonly [Name in keyof Required<McpServerSettings>]: Reader }
   },
   trustAnnotations: YES_OR_NO,
 };
-const PROGRAM: { readonly [name: string]: Reader } = { command: TEXT, args: TEXTS, env: TEXT_BY_NAME, cwd: TEXT };
+const PROGRAM: { readonly [name: string]: Reader } = { command: TEXT, args: TEXTS, env: TEXT_BY_NAME, cwd: TEXT, sandbox: YES_OR_NO };
 const ADDRESS: { readonly [name: string]: Reader } = { url: TEXT, authToken: TEXT, headers: TEXT_BY_NAME, oauth: OAUTH };
 
 /**

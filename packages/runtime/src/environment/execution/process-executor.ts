@@ -14,8 +14,10 @@ export interface ProcessExecutorOptions {
   readonly cwd: string;
   /** Added to what is inherited. Nothing in it is taken for a secret to be dropped. */
   readonly env?: { readonly [name: string]: string } | undefined;
-  /** Inherited variables that are passed on although their names look like secrets (`*_API_KEY`, `*_TOKEN`, …). Default: none. */
+  /** Inherited variables that are passed on although their names or values look like secrets (`*_API_KEY`, `*_TOKEN`, a URL with a password, …). Default: none. */
   readonly passSecrets?: readonly string[] | "all" | undefined;
+  /** The variables that commands inherit, also those that look like secrets; `createCommandEnvironment` makes them. Default: this process's variables without those that look like secrets. */
+  readonly inherited?: { readonly [name: string]: string } | undefined;
   /** Takes `-c` and a command line. Default: bash, else sh. */
   readonly shell?: string | undefined;
   /** From asking a process group to end to killing it. Default 2000. */
@@ -34,11 +36,12 @@ export function createProcessExecutor(options: ProcessExecutorOptions): CommandE
     cwd: true,
     env: true,
     passSecrets: true,
+    inherited: true,
     shell: true,
     killGraceMs: BOUND_OPTION,
     maxOutputBytes: true,
   });
-  const inherited = { ...withoutSecrets(process.env, options.passSecrets ?? []), ...options.env };
+  const inherited = { ...(options.inherited ?? withoutSecrets(process.env, options.passSecrets ?? [])), ...options.env };
   let shell = options.shell;
 
   const run = async (request: ExecuteRequest, wiring: Wiring, mark: string): Promise<ExecuteResponse> => {

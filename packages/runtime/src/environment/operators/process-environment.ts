@@ -22,7 +22,7 @@ export interface ProcessEnvironmentOptions {
   readonly cwd?: string | undefined;
   /** Added to what is inherited. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Inherited variables that are passed on although their names look like secrets (`*_API_KEY`, `*_TOKEN`, …). Default: none. */
+  /** Inherited variables that are passed on although their names or values look like secrets (`*_API_KEY`, `*_TOKEN`, a URL with a password, …). Default: none. */
   readonly passSecrets?: readonly string[] | "all" | undefined;
   /** Resolves the credentials of a spec. */
   readonly secrets?: SecretResolver | undefined;

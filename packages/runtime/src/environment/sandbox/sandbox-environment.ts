@@ -1,7 +1,6 @@
 import type { SandboxPolicy } from "./sandbox-policy.ts";
-import { isSecretName } from "../execution/child-environment.ts";
+import { createCommandEnvironment } from "../execution/command-environment.ts";
 
-const USUAL = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM COLORTERM NO_COLOR FORCE_COLOR TZ CI".split(" ");
 /** Where the proxy is, within the sandbox's own network. */
 export const PROXY_PORT = 3128;
 
@@ -10,15 +9,8 @@ export function sandboxEnvironment(
   { environment = {}, network }: SandboxPolicy,
   inherited: { readonly [name: string]: string | undefined },
 ): { readonly [name: string]: string } {
-  const patterns = [...USUAL, ...(environment.pass ?? [])];
-  const env: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(inherited)) {
-    const isNamed = patterns.includes(name);
-    // A pattern is no word about secrets: those are named whole.
-    const isMeant = patterns.some((pattern) => pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1))) && !isSecretName(name);
-    if (value !== undefined && (isNamed || isMeant)) env[name] = value;
-  }
-  return { ...env, TMPDIR: "/tmp", ...(network?.enabled === true && proxyVariables()), ...environment.set };
+  const { variables } = createCommandEnvironment(inherited, { pass: environment.pass, sandbox: true });
+  return { ...variables, TMPDIR: "/tmp", ...(network?.enabled === true && proxyVariables()), ...environment.set };
 }
 
 /** Whether the shell that begins in a sandbox may have it: it must load nothing and run nothing that the command could have written. */

@@ -11,8 +11,8 @@ import {
 } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { createJobs } from "../execution/jobs.ts";
-import { createKeptOutput, type KeptOutput } from "../execution/kept-output.ts";
 import { injectCredentials } from "../operators/inject-credentials.ts";
+import { withHiddenOutput } from "./hidden-output.ts";
 import { createValueHider } from "./value-hider.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
 import { EXECUTOR_METHODS } from "../../json/interface-methods.ts";
@@ -24,8 +24,6 @@ export interface WithSecretsOptions {
   /** Which commands get them. All stages of a pipeline do if one of them does. Default: all. */
   readonly appliesTo?: ((request: ExecuteRequest) => boolean) | undefined;
 }
-
-const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
  * An executor whose commands have credentials in their environment. They are resolved when a command starts, stand in no argument, and
@@ -61,20 +59,12 @@ export function withSecrets(executor: Executor, options: WithSecretsOptions): Ex
       },
     };
     await using injected = await injectCredentials(credentials, noted, request.signal ?? new AbortController().signal);
-    const [stdout, stderr] = [hiddenOutput(values, request, "stdout"), hiddenOutput(values, request, "stderr")];
-    // Without its store: what the executor keeps whole would have the values.
-    const {
-      stdoutBlob: _stdout,
-      stderrBlob: _stderr,
-      ...response
-    } = await run({
-      blobs: undefined,
-      env: { ...request.env, ...injected.env },
-      onOutput: (stream, text) => (stream === "stdout" ? stdout : stderr).push(text),
-    });
-    const hidden = { stdout: stdout.end(response.stdout), stderr: stderr.end(response.stderr) };
-    const [stdoutBlob, stderrBlob] = [await stdout.blob(), await stderr.blob()];
-    return { ...response, ...hidden, ...(stdoutBlob && { stdoutBlob }), ...(stderrBlob && { stderrBlob }) } as Response;
+    // Awaited here: files with credentials are there until the command has ended.
+    return await withHiddenOutput(
+      request,
+      () => createValueHider(values),
+      (changed) => run({ ...changed, env: { ...request.env, ...injected.env } }),
+    );
   };
 
   const execute = async (request: ExecuteRequest): Promise<ExecuteResponse> =>
@@ -99,36 +89,4 @@ export function withSecrets(executor: Executor, options: WithSecretsOptions): Ex
     }),
   };
   return checkMethodOptions("exec", wrapped, EXECUTOR_METHODS);
-}
-
-interface HiddenOutput {
-  push(text: string): void;
-  /** @param whole what the executor kept itself, for one that told nothing meanwhile */
-  end(whole: string): string;
-  blob: KeptOutput["blob"];
-}
-
-/** Values are hidden before output is cut: half of one would not be known again. */
-function hiddenOutput(values: readonly string[], request: ExecuteRequest, stream: "stdout" | "stderr"): HiddenOutput {
-  const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = request;
-  const kept = createKeptOutput(maxOutputBytes, request.blobs);
-  const hider = createValueHider(values);
-  let wasTold = false;
-  const tell = (text: string): void => {
-    if (text === "") return;
-    kept.push(Buffer.from(text, "utf8"));
-    request.onOutput?.(stream, text);
-  };
-  return {
-    push(text) {
-      wasTold = true;
-      tell(hider.push(text));
-    },
-    end(whole) {
-      if (!wasTold) tell(hider.push(whole));
-      tell(hider.end());
-      return kept.text();
-    },
-    blob: () => kept.blob(),
-  };
 }

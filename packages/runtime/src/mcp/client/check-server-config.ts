@@ -21,7 +21,7 @@ const settings = {
 const http = { ...settings, url: true, authToken: true, headers: true, oauth: true } as const;
 
 const NAMES: { readonly [Type in McpServerConfig["type"]]: OptionNames<ConfigOf<Type>> } = {
-  "stdio": { ...settings, command: true, args: true, env: true, cwd: true },
+  "stdio": { ...settings, command: true, args: true, env: true, cwd: true, sandbox: true },
   http,
   "sse": http,
   "in-process": { ...settings, name: true },
@@ -40,6 +40,8 @@ export function checkServerConfig(name: string, config: McpServerConfig): void {
   const needed = config.type === "stdio" ? config.command : config.type === "in-process" ? config.name : config.url;
   const option = config.type === "stdio" ? "command" : config.type === "in-process" ? "name" : "url";
   if (typeof needed !== "string" || needed === "") throw invalid(option, `needs a \`${option}\`.`);
+  if (config.type === "stdio" && config.sandbox !== undefined && typeof config.sandbox !== "boolean")
+    throw invalid("sandbox", "has a `sandbox` that is neither true nor false.");
   for (const number of NUMBERS) {
     const value = config[number];
     if (value !== undefined && !(Number.isFinite(value) && value > 0))

@@ -1,5 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
-import { type Executor, McpError, type McpServerConfig, type SecretResolver, type Tool } from "@keelson/protocol";
+import { AgentError, type Executor, McpError, type McpServerConfig, type SecretResolver, type Tool } from "@keelson/protocol";
 import type { Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
 import { answersLast } from "./answers-last.ts";
@@ -56,6 +56,12 @@ export async function openTransport(
   if (config.type === "stdio") {
     const { command, args = [], env = {}, cwd = services.cwd } = config;
     const { exec } = services;
+    if (config.sandbox === true && exec === undefined)
+      throw new AgentError({
+        kind: "invalid-option",
+        option: "sandbox",
+        message: `The server "${name}" is to run in a sandbox (\`sandbox: true\`), and nothing here makes one: give the manager an \`exec\`, or hold the run in an environment.`,
+      });
     return createStdioTransport({
       name,
       server: {

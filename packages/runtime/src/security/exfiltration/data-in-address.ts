@@ -1,4 +1,4 @@
-import { entropyOf } from "../redaction/looks-secret.ts";
+import { entropyOf } from "../../environment/secrets/looks-secret.ts";
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 /** Digests as they stand in addresses of commits, packages and images. */

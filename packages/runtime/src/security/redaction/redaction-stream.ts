@@ -1,5 +1,5 @@
-import type { FoundSecret, SecretFinder } from "./find-secrets.ts";
-import { LOOK_BEHIND } from "./secret-shape.ts";
+import type { FoundSecret, SecretFinder } from "../../environment/secrets/find-secrets.ts";
+import { LOOK_BEHIND } from "../../environment/secrets/secret-shape.ts";
 
 /**
  * Takes secrets out of a text that comes in pieces. All that it gives, put together, is what it would give for the whole text at once,

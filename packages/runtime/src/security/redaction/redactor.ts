@@ -1,9 +1,9 @@
 import { checkOptionNames } from "../../json/option-names.ts";
-import { SecretFinder, type FoundSecret, type KnownSecret } from "./find-secrets.ts";
+import { SecretFinder, type FoundSecret, type KnownSecret } from "../../environment/secrets/find-secrets.ts";
 import { RedactionStream } from "./redaction-stream.ts";
-import { looksSecret } from "./looks-secret.ts";
-import type { SecretShape } from "./secret-shape.ts";
-import { SECRET_SHAPES } from "./secret-shapes.ts";
+import { looksSecret } from "../../environment/secrets/looks-secret.ts";
+import type { SecretShape } from "../../environment/secrets/secret-shape.ts";
+import { SECRET_SHAPES } from "../../environment/secrets/secret-shapes.ts";
 
 export interface RedactorOptions {
   /** Values that must not be seen, however they are written. A name is told in their place; without one they are a `secret`. */

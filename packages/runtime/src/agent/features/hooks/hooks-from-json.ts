@@ -12,6 +12,8 @@ export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" |
   readonly guard?: boolean | undefined;
   /** Told what is left out of a file that was written for others as well: events and kinds of hooks that are not known here. Without it they are errors. */
   readonly onUnsupported?: ((message: string) => void) | undefined;
+  /** Runs the hooks whose entry says `"sandbox": true`. Without it such a hook is an error. */
+  readonly sandboxExec?: ShellHookOptions["exec"] | undefined;
 }
 
 /**
@@ -24,6 +26,7 @@ export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): H
   checkOptionNames("hooksFromJson", options, {
     guard: true,
     onUnsupported: true,
+    sandboxExec: true,
     exec: true,
     cwd: true,
     env: true,
@@ -31,7 +34,7 @@ export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): H
     maxOutputBytes: true,
   });
   const registry = createHookRegistry();
-  const { guard: guardAll = false, onUnsupported, ...shell } = options;
+  const { guard: guardAll = false, onUnsupported, sandboxExec, ...shell } = options;
   const unsupported = (path: string, message: string): void => {
     if (onUnsupported === undefined) throw invalid(path, message);
     onUnsupported(`${path}: ${message}`);
@@ -54,7 +57,7 @@ export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): H
           continue;
         }
         register(registry, point, matches, {
-          shell: { ...shell, ...commandOf(handler, place) },
+          shell: { ...shell, exec: executorOf(handler, place, { exec: shell.exec, sandboxExec }), ...commandOf(handler, place) },
           guard: !OBSERVED.has(point) && (guardAll || handler["guard"] === true),
         });
       }
@@ -174,6 +177,17 @@ function commandOf(handler: JsonObject, path: string): Pick<ShellHookOptions, "c
     ...(args !== undefined && { args: args as readonly string[] }),
     ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
   };
+}
+
+function executorOf(
+  { sandbox }: JsonObject,
+  path: string,
+  { exec, sandboxExec }: Pick<HooksFromJsonOptions, "exec" | "sandboxExec">,
+): ShellHookOptions["exec"] {
+  if (sandbox === undefined || sandbox === false) return exec;
+  if (sandbox !== true) throw invalid(`${path}.sandbox`, `sandbox must be true or false, not ${JSON.stringify(sandbox)}`);
+  if (sandboxExec === undefined) throw invalid(`${path}.sandbox`, "there is no sandbox here that this hook could run in");
+  return sandboxExec;
 }
 
 function objectAt(value: unknown, path: string): JsonObject {
