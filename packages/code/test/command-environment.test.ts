@@ -8,7 +8,7 @@ import { NOTE_SERVER } from "./note-server.ts";
 // Every test starts processes, on machines that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Secrets as they stand in environments, each with a text that must reach nobody. */
+/** Secrets as environments hold them, each with a text that no model, log or screen may show. */
 const CANARIES: { readonly [name: string]: string } = {
   PGPASSWORD: "canary-pg-7f3k9q",
   DATABASE_URL: "postgres://app:canary-db-7f3k9q@db.example.com/app",
@@ -129,7 +129,8 @@ describe("a key of the file of keys", () => {
     const script = [bash("tr '\\0' '\\n' < /proc/$PPID/environ; cat ../home/keys.json"), { text: "done" }];
     await using workspace = await openWorkspace(script);
     await writeKeys(workspace, { ANTHROPIC_API_KEY: KEY });
-    const { code, stdout, stderr } = await workspace.start(["-p", "--allow", "bash", "--allow", "read_file", "go"], { env: noVariable }).finished;
+    const { code, stdout, stderr } = await workspace.start(["-p", "--allow", "bash", "--allow", "read_file", "go"], { env: noVariable })
+      .finished;
     expect({ code, stderr }).toMatchObject({ code: expect.any(Number) as number });
     const printed = resultsIn(workspace.server.requests.at(-1) as never);
     expect(JSON.stringify(workspace.server.requests[0]?.headers)).toContain(KEY);
@@ -165,7 +166,9 @@ describe("a key of the file of keys", () => {
   it("is what doctor recommends in the place of a variable", async () => {
     await using workspace = await openWorkspace([{ text: "done" }]);
     const { stdout } = await workspace.keelson("doctor");
-    expect(stdout).toMatch(/ANTHROPIC_API_KEY, OPENAI_API_KEY are variables, which other programs of yours can read\. Safer: .*keys\.json with mode 600/);
+    expect(stdout).toMatch(
+      /ANTHROPIC_API_KEY, OPENAI_API_KEY are variables, which other programs of yours can read\. Safer: .*keys\.json with mode 600/,
+    );
     expect(stdout).toMatch(/variables +commands do not get .*ANTHROPIC_API_KEY/);
     expect(stdout).not.toContain("key-of-");
   });

@@ -3,6 +3,7 @@ import { access, constants, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { checkSqliteDatabase } from "keelson/state";
+import type { ConfiguredKeys } from "../core/configured-keys.ts";
 import { compatibleAccess } from "../core/compatible-vendors.ts";
 import { homePath, openHome } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
@@ -16,23 +17,27 @@ import { createStyle, wantsColors } from "../render/style.ts";
 import { findServers } from "../servers/find-servers.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
+import { keysFinding, variablesFinding } from "./secret-findings.ts";
 import { type ProviderCheck, checkProviders } from "./check-providers.ts";
 
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
 export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): Promise<number> {
   const { stdout, environment } = host;
   const folder = resolve(host.cwd, cwd ?? ".");
-  const vendors = await vendorFindings(environment);
-  const ways = [...keyFindings(environment, vendors.length > 0), ...vendors];
-  const { providers } = (await openModels(environment)).models;
+  const { finding: keysFound, keys } = await keysFinding(environment);
+  const vendors = await vendorFindings(environment, keys);
+  const ways = [...keyFindings(environment, vendors.length > 0, keys), ...vendors];
+  const { providers } = (await openModels(environment, keys)).models;
   // A second wire to a vendor has the same key.
   const asked = Object.entries(providers).filter(([name]) => ways.some(({ what }) => what === name));
   const checks = await checkProviders(Object.fromEntries(asked));
   const findings = [
     nodeFinding(process.versions.node),
+    keysFound,
     ...ways.map((finding) => withCheck(finding, checks.get(finding.what))),
     await homeFinding(environment),
     databaseFinding(environment),
+    await variablesFinding(environment),
     await folderFinding(folder),
     ...(await mcpFindings(folder, host)),
     await ripgrepFinding(),
@@ -56,14 +61,25 @@ export function nodeFinding(version: string): Finding {
 }
 
 /** A key is never shown, only whether there is one. `others`: there are models without these. */
-export function keyFindings(environment: { readonly [name: string]: string | undefined }, others = false): Finding[] {
+export function keyFindings(
+  environment: { readonly [name: string]: string | undefined },
+  others = false,
+  keys: ConfiguredKeys = new Map(),
+): Finding[] {
   const has = (name: string | undefined): boolean => name !== undefined && (environment[name] ?? "") !== "";
-  const any = others || VENDORS.some(({ key, baseUrl }) => has(key) || has(baseUrl));
+  const isHeld = (name: string | undefined): name is string => name !== undefined && keys.has(name);
+  const any = others || VENDORS.some(({ key, baseUrl }) => has(key) || has(baseUrl) || isHeld(key));
   return VENDORS.map((vendor) => {
     const { name, key, baseUrl, defaultModel } = vendor;
     const address = withoutCredentials(environment[baseUrl] ?? "");
     const at = has(baseUrl) ? ` at ${address}` : "";
     if (has(key)) return { what: name, state: "ok", detail: `${key} is set${at}; default model ${defaultModel}` };
+    if (isHeld(key))
+      return {
+        what: name,
+        state: "ok",
+        detail: `${key} is there (${keys.get(key)?.source}, by the file of keys)${at}; default model ${defaultModel}`,
+      };
     if (has(baseUrl)) return { what: name, state: "ok", detail: key === undefined ? `models of ${address}` : `no ${key}${at}` };
     const missing = `${accessVariable(vendor)} is not set`;
     return {
@@ -75,8 +91,11 @@ export function keyFindings(environment: { readonly [name: string]: string | und
 }
 
 /** Vendors beside the usual ones are told only where there is a way to them. */
-export async function vendorFindings(environment: { readonly [name: string]: string | undefined }): Promise<Finding[]> {
-  return (await compatibleAccess(environment)).map(({ vendor, variables, baseUrl }) => ({
+export async function vendorFindings(
+  environment: { readonly [name: string]: string | undefined },
+  keys: ConfiguredKeys = new Map(),
+): Promise<Finding[]> {
+  return (await compatibleAccess(environment, keys)).map(({ vendor, variables, baseUrl }) => ({
     what: vendor,
     state: "ok",
     detail: `${variables.join(" and ")} set${baseUrl === undefined ? "" : ` (${withoutCredentials(baseUrl)})`}; --model ${vendor}/<id>`,

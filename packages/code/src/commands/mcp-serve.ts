@@ -35,6 +35,7 @@ export async function mcpServe(command: McpServeCommand, host: CommandHost): Pro
     );
   await using stores = await openStores(host.environment);
   const access = await openModels(host.environment);
+  const { secrets } = access;
   const launch = await planLaunch(command, undefined, access, stores, host);
   const policy = await policyAt(launch.agent.policy);
   if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
@@ -42,7 +43,7 @@ export async function mcpServe(command: McpServeCommand, host: CommandHost): Pro
   const trust = command.trust ? trustAll(root) : createProjectTrust(stores.home, root);
   const leftOut = (item: ProjectItem): void =>
     void host.stderr.write(`keelson: ${leftOutLine([item], `${host.command} trust accept ${item.path}, or --trust for this server`)}\n`);
-  const project = await openTrustedProject(trust, leftOut);
+  const project = await openTrustedProject(trust, { policy, secrets, onLeftOut: leftOut });
   const projectRules = await readProjectRules(stores.home, launch.cwd);
   await using servers = await serversOfRuns({
     launch,
@@ -55,7 +56,7 @@ export async function mcpServe(command: McpServeCommand, host: CommandHost): Pro
     onProblem: (message) => void host.stderr.write(`keelson: ${printable(message)}\n`),
   });
   const { toolSources } = servers;
-  const runner = createCodingRunner({ stores, models: access.models, launch, policy, projectRules, project, toolSources });
+  const runner = createCodingRunner({ stores, models: access.models, secrets, launch, policy, projectRules, project, toolSources });
   const { sessions } = runner;
 
   const server = createMcpServer({

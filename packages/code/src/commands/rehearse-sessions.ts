@@ -61,7 +61,7 @@ async function openRunner(
     const trust = createProjectTrust(stores.home, await repositoryRoot(launch.cwd));
     const projectRules = await readProjectRules(stores.home, launch.cwd);
     // What is left out is told where the session is gone on with.
-    const project = await openTrustedProject(trust, () => {});
+    const project = await openTrustedProject(trust, { policy, secrets: access.secrets, onLeftOut() {} });
     // A rehearsal starts no server.
     const servers = await serversOfRuns({
       launch,
@@ -74,8 +74,17 @@ async function openRunner(
       onProblem() {},
     });
     try {
-      const { models } = access;
-      const runner = createCodingRunner({ stores, models, launch, policy, toolSources: servers.toolSources, projectRules, project });
+      const { models, secrets } = access;
+      const runner = createCodingRunner({
+        stores,
+        models,
+        secrets,
+        launch,
+        policy,
+        toolSources: servers.toolSources,
+        projectRules,
+        project,
+      });
       return { runner, servers };
     } catch (error) {
       await servers[Symbol.asyncDispose]();

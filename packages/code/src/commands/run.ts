@@ -43,7 +43,14 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
   const project = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
-  const options = { stores, models: access.models, launch, policy, projectRules: await readProjectRules(stores.home, launch.cwd) };
+  const options = {
+    stores,
+    models: access.models,
+    secrets: access.secrets,
+    launch,
+    policy,
+    projectRules: await readProjectRules(stores.home, launch.cwd),
+  };
   if (interactive) {
     const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
     const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
@@ -65,7 +72,7 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   });
   const runner = createCodingRunner({
     ...options,
-    project: await openTrustedProject(trust, leftOut),
+    project: await openTrustedProject(trust, { policy, secrets: access.secrets, onLeftOut: leftOut }),
     toolSources: servers.toolSources,
     ...(command.onApproval === "deny" && { approvals: denyAll }),
   });

@@ -34,8 +34,10 @@ export async function keysFinding(environment: Environment): Promise<{ readonly 
 
 /** The variables that commands do not get. */
 export async function variablesFinding(environment: Environment): Promise<Finding> {
-  // A policy that can't be read is told of where it is used.
-  const policy = await homePolicy({ path: homePath(environment) }).then(policyAt, () => undefined).catch(() => undefined);
+  // A policy that cannot be read is reported by the command that uses it.
+  const policy = await homePolicy({ path: homePath(environment) })
+    .then(policyAt, () => undefined)
+    .catch(() => undefined);
   const groups = withheldGroups(commandEnvironment(policy, { sandbox: false, variables: environment }).withheld);
   const detail =
     groups.length === 0

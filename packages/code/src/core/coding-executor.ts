@@ -2,6 +2,7 @@ import { delimiter, dirname } from "node:path";
 import type { Executor } from "@keelson/protocol";
 import { createProcessExecutor, createSandboxExecutor } from "keelson/environment";
 import type { Policy } from "keelson/security";
+import { commandEnvironment } from "./command-environment.ts";
 
 /**
  * Runs what the agent writes.
@@ -13,7 +14,7 @@ export function createCodingExecutor(
 ): Executor {
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
-  if (!sandbox) return createProcessExecutor({ cwd, env: { PATH: path } });
+  if (!sandbox) return createProcessExecutor({ cwd, inherited: commandEnvironment(policy, { sandbox }).variables, env: { PATH: path } });
   return createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd, env: { ...process.env, PATH: path } });
 }
 

@@ -1,16 +1,19 @@
 import type { Approver, ToolSource } from "@keelson/protocol";
 import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
 import { createDiskVfs } from "keelson/environment";
-import type { Policy } from "keelson/security";
+import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "keelson/security";
 import type { ModelRegistry } from "keelson/providers";
 import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
+import { commandEnvironment, withheldLines } from "./command-environment.ts";
 import { createCodingExecutor, sandboxLines } from "./coding-executor.ts";
+import type { KnownSecrets } from "./known-secrets.ts";
 import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
 import type { ProjectRule } from "./project-rules.ts";
+import { withoutSecretEvents, withoutSecretValues } from "./secret-redaction.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Stores } from "./stores.ts";
 import type { TrustedProject } from "../trust/trusted-project.ts";
@@ -20,6 +23,8 @@ export type CodingRunner = SingleRunner;
 export interface CodingRunnerOptions {
   readonly stores: Stores;
   readonly models: ModelRegistry;
+  /** Taken out of what tools return, and of what is shown and kept. */
+  readonly secrets: KnownSecrets;
   readonly launch: Launch;
   /** What is always allowed in this project; no part of the launch, so that it ends when it is taken back. */
   readonly projectRules?: readonly ProjectRule[];
@@ -38,6 +43,7 @@ export interface CodingRunnerOptions {
 export function createCodingRunner({
   stores,
   models,
+  secrets,
   launch,
   projectRules = [],
   project,
@@ -46,15 +52,16 @@ export function createCodingRunner({
   approvals,
   approvalWaitMs,
 }: CodingRunnerOptions): CodingRunner {
-  return createRunner({
-    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources, stores }),
+  const runner = createRunner({
+    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources, stores, secrets }),
     models,
-    log: stores.log,
+    log: redactEventLog(stores.log, secrets.redactor),
     blobs: stores.blobs,
     approvalKeys: stores.keys,
     ...(approvals && { approvals }),
     ...(approvalWaitMs !== undefined && { approvalWaitMs }),
   });
+  return withoutSecretEvents(runner, secrets.redactor);
 }
 
 function createCodingAgent(
@@ -65,28 +72,32 @@ function createCodingAgent(
     project,
     toolSources,
     stores: { home, blobs },
+    secrets,
   }: {
     readonly projectRules: readonly ProjectRule[];
     readonly policy: Policy | undefined;
     readonly project: TrustedProject;
     readonly toolSources: readonly ToolSource[];
     readonly stores: Stores;
+    readonly secrets: KnownSecrets;
   },
 ): Agent {
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const files = createDiskVfs({ root: cwd });
   const { model, fallbackModel, sandbox = false, maxTurns, maxCost, timeoutMs } = agent;
-  const exec = createCodingExecutor(cwd, { sandbox, policy });
+  const exec = redactExecutor(createCodingExecutor(cwd, { sandbox, policy }), secrets.redactor);
+  const tools = withNestedInstructions(createCodingTools({ files, exec, blobs }), { cwd, isTrusted });
   return createAgent({
     name: AGENT_NAME,
     model,
     ...(fallbackModel !== undefined && { fallbackModel }),
     instructions: async function codingInstructions() {
       const projectInstructions = await readAgentsMd({ cwd, home: home.path, isTrusted });
-      return systemPrompt({ cwd, projectInstructions, ...(sandbox && { sandbox: sandboxLines(policy) }) });
+      const variables = withheldLines(commandEnvironment(policy, { sandbox }));
+      return systemPrompt({ cwd, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(policy) }) });
     },
-    tools: withNestedInstructions(createCodingTools({ files, exec, blobs }), { cwd, isTrusted }),
-    ...(toolSources.length > 0 && { toolSources }),
+    tools: withoutSecretValues(tools, secrets),
+    ...(toolSources.length > 0 && { toolSources: toolSources.map((source) => redactToolSource(source, secrets.redactor)) }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {
       ...(maxTurns !== undefined && { maxTurns }),

@@ -5,18 +5,18 @@ import type { Policy } from "keelson/security";
 const PASS = '{"environment": {"pass": ["NAME"]}}';
 const MAX_NAMED = 60;
 
-/** What commands, hooks and servers get of the variables of this process: what a list names, and the policy. */
+/** Makes the environment of commands, hooks and servers: the variables that a list names, and those that the policy names. */
 export function commandEnvironment(
   policy: Policy | undefined,
   { sandbox, variables = process.env }: { readonly sandbox: boolean; readonly variables?: { readonly [name: string]: string | undefined } },
 ): ChildEnvironment {
   const { pass, set = {} } = policy?.sandbox.environment ?? {};
   const made = createCommandEnvironment(variables, { pass, sandbox });
-  // In a sandbox the policy gives these other values.
+  // The policy gives these other values in a sandbox.
   return sandbox ? { ...made, withheld: made.withheld.filter(({ name }) => !Object.hasOwn(set, name)) } : made;
 }
 
-/** For the model: which variables commands lack, and what stands in the place of a secret. */
+/** Describes to the model which variables commands lack, and which mark replaces a secret. */
 export function withheldLines({ withheld, secrets }: ChildEnvironment): string | undefined {
   const groups = withheldGroups(withheld);
   const lines = [
@@ -26,18 +26,22 @@ export function withheldLines({ withheld, secrets }: ChildEnvironment): string |
         ]
       : []),
     ...(secrets.length > 0
-      ? ["In results, [REDACTED:NAME] stands for the value of the variable NAME. It is not that value: never write it into a file or a command."]
+      ? [
+          "In results, [REDACTED:NAME] stands for the value of the variable NAME. It is not that value: never write it into a file or a command.",
+        ]
       : []),
   ];
   return lines.length === 0 ? undefined : lines.join(" ");
 }
 
-/** For people and for the model: the names of what is withheld, by reason. */
+/** Lists the names of withheld variables by reason, for people and for the model. */
 export function withheldGroups(withheld: readonly WithheldVariable[]): readonly string[] {
   const reasons = { secret: "look like secrets", unlisted: "are not on the list of what commands get" } as const;
   return (["secret", "unlisted"] as const).flatMap((reason) => {
     // Names come from outside, and may hold anything.
-    const names = withheld.filter((variable) => variable.reason === reason).map(({ name }) => (/^[\w.-]+$/.test(name) ? name : "(unprintable)"));
+    const names = withheld
+      .filter((variable) => variable.reason === reason)
+      .map(({ name }) => (/^[\w.-]+$/.test(name) ? name : "(unprintable)"));
     if (names.length === 0) return [];
     const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : "";
     return [`${names.toSorted().slice(0, MAX_NAMED).join(", ")}${more} (they ${reasons[reason]})`];

@@ -1,10 +1,11 @@
 import type { Provider } from "@keelson/protocol";
+import type { ConfiguredKey, ConfiguredKeys } from "./configured-keys.ts";
 
 export interface CompatibleAccess {
   readonly vendor: string;
   /** The variables that are set. */
   readonly variables: readonly string[];
-  readonly apiKey: string | undefined;
+  readonly apiKey: string | (() => Promise<string>) | undefined;
   readonly baseUrl: string | undefined;
 }
 
@@ -17,20 +18,25 @@ const OWN_VARIABLES = /^(?:ANTHROPIC|OPENAI|GEMINI|OLLAMA)_/;
 const LIKELY = /_(?:KEY|TOKEN|PAT|BEDROCK|BASE_URL)$/;
 
 /** The vendors of the chat wire that the environment gives access to: by their key, or by `<VENDOR>_BASE_URL` for servers without one. */
-export async function compatibleAccess(environment: Environment): Promise<readonly CompatibleAccess[]> {
-  const likely = Object.entries(environment).some(([name, value]) => LIKELY.test(name) && !OWN_VARIABLES.test(name) && isSet(value));
+export async function compatibleAccess(environment: Environment, keys: ConfiguredKeys): Promise<readonly CompatibleAccess[]> {
+  const set = [...keys.keys(), ...Object.keys(environment).filter((name) => isSet(environment[name]))];
+  const likely = set.some((name) => LIKELY.test(name) && !OWN_VARIABLES.test(name));
   if (!likely) return [];
   const { KNOWN_VENDORS, vendorVariables } = await import("keelson/providers/openai-compatible");
   return KNOWN_VENDORS.filter((vendor) => !OWN_WIRES.has(vendor)).flatMap((vendor) => {
     const names = vendorVariables(vendor);
-    const variables = [names.key, names.baseUrl].filter((name) => isSet(environment[name]));
+    const variables = [names.key, names.baseUrl].filter((name) => set.includes(name));
     if (variables.length === 0) return [];
-    return [{ vendor, variables, apiKey: environment[names.key] || undefined, baseUrl: environment[names.baseUrl] || undefined }];
+    const apiKey = environment[names.key] || (keys.has(names.key) ? () => (keys.get(names.key) as ConfiguredKey).read() : undefined);
+    return [{ vendor, variables, apiKey, baseUrl: environment[names.baseUrl] || undefined }];
   });
 }
 
-export async function openCompatibleVendors(environment: Environment): Promise<readonly (readonly [string, Provider])[]> {
-  const found = await compatibleAccess(environment);
+export async function openCompatibleVendors(
+  environment: Environment,
+  keys: ConfiguredKeys,
+): Promise<readonly (readonly [string, Provider])[]> {
+  const found = await compatibleAccess(environment, keys);
   if (found.length === 0) return [];
   const { createOpenAiCompatibleProvider } = await import("keelson/providers/openai-compatible");
   return found.map(({ vendor, apiKey, baseUrl }) => [

@@ -5,10 +5,10 @@ import { AgentError } from "@keelson/protocol";
 import { createProcessExecutor } from "keelson/environment";
 import type { KnownSecrets } from "./known-secrets.ts";
 
-/** In the home folder of Keelson, for its owner alone. */
+/** The name of the file in the home folder of Keelson. Only its owner may read it. */
 export const KEYS_FILE = "keys.json";
 
-/** The keys of the file, by the variable that they take the place of. They never stand in the environment of this process. */
+/** The keys of the file, by the variable that they replace. They are never put into the environment of this process. */
 export type ConfiguredKeys = ReadonlyMap<string, ConfiguredKey>;
 
 export interface ConfiguredKey {
@@ -47,7 +47,7 @@ export async function readConfiguredKeys(home: { readonly path: string }, secret
 
 async function readOwnFile(file: string): Promise<string | undefined> {
   try {
-    // What is no file, a pipe for one, must not be waited for.
+    // Opening a pipe would wait for its writer.
     await using opened = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = await opened.stat();
     if (!stats.isFile()) throw unusable(file, "it is no file.");
@@ -117,7 +117,7 @@ async function printed(file: string, name: string, [program = "", ...args]: read
       { cause: error instanceof Error ? error : undefined },
     );
   });
-  // What it wrote may be the key, in an error too: nothing of it is repeated.
+  // Its output may be the key, in an error too: nothing of it is repeated.
   if (exitCode !== 0)
     throw new AgentError({
       kind: "backend",

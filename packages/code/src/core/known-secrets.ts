@@ -19,7 +19,7 @@ export function createKnownSecrets(environment: { readonly [name: string]: strin
     redactor,
     names: () => names,
     learn(name, value) {
-      // A key such as "none" stands in too many other texts.
+      // A key such as "none" is part of too many other texts.
       for (const secret of createCommandEnvironment({ [`${name}_KEY`]: value }).secrets) {
         redactor.learn(secret.value, name);
         names.add(name);

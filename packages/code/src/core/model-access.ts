@@ -1,11 +1,16 @@
 import type { Provider } from "@keelson/protocol";
 import { createModelRegistry, type ModelRegistry } from "keelson/providers";
 import { openCompatibleVendors } from "./compatible-vendors.ts";
+import { type ConfiguredKeys, readConfiguredKeys } from "./configured-keys.ts";
+import { homePath } from "./home.ts";
+import { createKnownSecrets, type KnownSecrets } from "./known-secrets.ts";
 
 export interface ModelAccess {
   readonly models: ModelRegistry;
   /** The model that is taken when none is named; `undefined` when there is none. A server without keys is asked what it has. */
   defaultModel(): Promise<string | undefined>;
+  /** The keys, and the other secrets of the environment that they come from. */
+  readonly secrets: KnownSecrets;
 }
 
 interface Vendor {
@@ -22,7 +27,7 @@ interface Vendor {
 }
 
 interface AccessOptions {
-  readonly apiKey?: string;
+  readonly apiKey?: string | (() => Promise<string>);
   readonly baseUrl?: string;
 }
 
@@ -71,14 +76,22 @@ export function accessVariable({ key, baseUrl }: Vendor): string {
 /** A local server responds at once, or is not there. */
 const LIST_MS = 5_000;
 
-/** The models that the environment gives access to. */
-export async function openModels(environment: { readonly [name: string]: string | undefined }): Promise<ModelAccess> {
+/**
+ * The models that the environment and the file of keys give access to; a variable goes before an entry of the file.
+ * @param given - the keys, if they were read before
+ */
+export async function openModels(
+  environment: { readonly [name: string]: string | undefined },
+  given?: ConfiguredKeys,
+): Promise<ModelAccess> {
+  const secrets = createKnownSecrets(environment);
+  const keys = given ?? (await readConfiguredKeys({ path: homePath(environment) }, secrets));
   const providers: { [name: string]: Provider } = {};
   const onlyNamed: string[] = [];
   const plainIds: string[] = [];
   const defaults: (() => Promise<string | undefined>)[] = [];
   for (const vendor of VENDORS) {
-    const apiKey = vendor.key === undefined ? "" : (environment[vendor.key] ?? "");
+    const apiKey = vendor.key === undefined ? "" : keyFrom(vendor.key, environment, keys);
     const baseUrl = environment[vendor.baseUrl] ?? "";
     // A server of one's own often wants no key.
     if (apiKey === "" && baseUrl === "") continue;
@@ -98,11 +111,22 @@ export async function openModels(environment: { readonly [name: string]: string 
     if (apiKey !== "" && defaultModel !== undefined) defaults.push(async () => defaultModel);
     if (vendor.key === undefined) defaults.push(() => firstModel(vendor.name, provider));
   }
-  for (const [name, provider] of await openCompatibleVendors(environment)) {
+  for (const [name, provider] of await openCompatibleVendors(environment, keys)) {
     providers[name] = provider;
     onlyNamed.push(name);
   }
-  return { models: createModelRegistry({ providers, free: ["ollama"], onlyNamed, plainIds }), defaultModel: async () => defaults[0]?.() };
+  const models = createModelRegistry({ providers, free: ["ollama"], onlyNamed, plainIds });
+  return { models, defaultModel: async () => defaults[0]?.(), secrets };
+}
+
+/** The value of a variable, else what reads the key of that name; "" if there is none. */
+export function keyFrom(
+  name: string,
+  environment: { readonly [name: string]: string | undefined },
+  keys: ConfiguredKeys,
+): string | (() => Promise<string>) {
+  const key = keys.get(name);
+  return environment[name] || (key === undefined ? "" : () => key.read());
 }
 
 async function firstModel(vendor: string, provider: Provider): Promise<string | undefined> {

@@ -8,8 +8,8 @@ import type { KnownSecrets } from "./known-secrets.ts";
 const WRITING: ReadonlySet<string> = new Set(["edit_file", "write_file"]);
 
 /**
- * The same tools, which tell no secrets. Those that write files refuse texts with the mark that stands in the place of a secret: the file would
- * lose the secret without a word.
+ * The same tools, with secrets taken out of their results. Those that write files refuse texts with the mark that replaces a secret, because the
+ * file would lose the secret.
  */
 export function withoutSecretValues(tools: readonly Tool[], secrets: KnownSecrets): readonly Tool[] {
   return redactTools(
@@ -34,7 +34,7 @@ function refusingMarks(tool: Tool, secrets: KnownSecrets): Tool {
   };
 }
 
-/** The same runner, whose runs tell no secrets in events and outcomes. */
+/** The same runner, with secrets taken out of the events and outcomes of its runs. */
 export function withoutSecretEvents(runner: SingleRunner, redactor: Redactor): SingleRunner {
   return membersOver(runner, {
     run: (...given: Parameters<SingleRunner["run"]>) => redactRun(runner.run(...given), redactor),

@@ -4,12 +4,14 @@ export interface SystemPromptOptions {
   readonly cwd: string;
   /** Where its commands can act. */
   readonly sandbox?: string;
+  /** The variables that commands lack. */
+  readonly variables?: string | undefined;
   /** What the project's `AGENTS.md` files say. */
   readonly projectInstructions?: string;
 }
 
 /** What the model is told before everything else. Nothing in it changes from turn to turn, so that vendors can cache it. */
-export function systemPrompt({ cwd, sandbox, projectInstructions = "" }: SystemPromptOptions): string {
+export function systemPrompt({ cwd, sandbox, variables, projectInstructions = "" }: SystemPromptOptions): string {
   const parts = [
     `You are Keelson, a coding agent in a terminal. You work on the project in ${cwd} (${platform()}) with the tools you are given.
 
@@ -24,6 +26,7 @@ How to work:
 How to answer: in plain text, short, with file names and line numbers where they help. End with what you did and what is left.`,
   ];
   if (sandbox !== undefined) parts.push(sandbox);
+  if (variables !== undefined) parts.push(variables);
   // At the end: what follows would count as a file's.
   if (projectInstructions.trim() !== "")
     parts.push(`The project's own instructions (AGENTS.md; the nearest file wins where they differ):\n\n${projectInstructions.trim()}`);

@@ -49,7 +49,7 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
 
   const folder = await copyProject(project, "shared-tab");
   await using stores = await openDemoStores(environment);
-  const { models, model, scripted, reason } = await openDemoModel(environment, { live: live !== undefined });
+  const { models, secrets, model, scripted, reason } = await openDemoModel(environment, { live: live !== undefined });
   const launch: Launch = {
     cwd: folder,
     agent: {
@@ -60,8 +60,8 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
       rules: ["bash(node --test*)", "bash(npm test*)"].map((pattern) => ({ pattern, behavior: "allow" })),
     },
   };
-  const trusted = await openTrustedProject(trustAll(folder), () => {});
-  const runner = createCodingRunner({ stores, models, launch, project: trusted, approvals: onlyTests });
+  const trusted = await openTrustedProject(trustAll(folder), { policy: undefined, secrets, onLeftOut() {} });
+  const runner = createCodingRunner({ stores, models, secrets, launch, project: trusted, approvals: onlyTests });
   const session = await newSession(runner, folder);
 
   heading("the project");

@@ -3,6 +3,7 @@ import type { ModelRegistry } from "keelson/providers";
 import type { Policy } from "keelson/security";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { readHistory, writeHistory } from "../core/history.ts";
+import type { KnownSecrets } from "../core/known-secrets.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { listSessions } from "../core/listed-session.ts";
 import { newSession } from "../core/new-session.ts";
@@ -28,6 +29,7 @@ import { createTerminalInput } from "./terminal-input.ts";
 export interface ConverseOptions {
   readonly stores: Stores;
   readonly models: ModelRegistry;
+  readonly secrets: KnownSecrets;
   readonly launch: Launch;
   readonly policy?: Policy | undefined;
   readonly projectRules: readonly ProjectRule[];
@@ -46,16 +48,20 @@ const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { stores, models, launch, policy, projectRules, trust, session: known, resume, task }: ConverseOptions,
+  { stores, models, secrets, launch, policy, projectRules, trust, session: known, resume, task }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = host;
   /** What the project brings and nobody trusts, by path, as it was when it was left out. */
   const leftOut = new Map<string, ProjectItem>();
   let tellLeftOut = (_item: ProjectItem): void => {};
-  const project = await openTrustedProject(trust, (item) => {
-    leftOut.set(item.path, item);
-    tellLeftOut(item);
+  const project = await openTrustedProject(trust, {
+    policy,
+    secrets,
+    onLeftOut(item) {
+      leftOut.set(item.path, item);
+      tellLeftOut(item);
+    },
   });
   const problems: string[] = [];
   await using servers = await serversOfRuns({
@@ -71,7 +77,7 @@ export async function converse(
   servers.start();
   const { toolSources } = servers;
   const approvalWaitMs = APPROVAL_WAIT_MS;
-  const runner = createCodingRunner({ stores, models, launch, policy, projectRules, project, toolSources, approvalWaitMs });
+  const runner = createCodingRunner({ stores, models, secrets, launch, policy, projectRules, project, toolSources, approvalWaitMs });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));

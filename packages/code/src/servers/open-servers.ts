@@ -19,15 +19,26 @@ export interface OpenServersOptions {
   readonly authorize?: McpAuthorize;
   readonly trust: ProjectTrust;
   readonly environment: { readonly [name: string]: string | undefined };
-  /** Programs run in a sandbox of the policy. */
+  /** Programs run in a sandbox of the policy, unless their entry says otherwise. */
   readonly sandbox: boolean;
   readonly policy?: Policy | undefined;
 }
 
-/** A manager of these servers, none of which is started yet. Their programs are run as the agent's commands are: in its sandbox, where it has one. */
+/**
+ * A manager of these servers, none of which is started yet. Their programs get the variables that commands get. They run in the agent's
+ * sandbox where the person asked for one or an entry says `sandbox: true`, and else outside.
+ */
 export function openServers(options: OpenServersOptions): McpLifecycleManager {
   const { servers, cwd, home, authorize, trust, environment, sandbox, policy } = options;
-  const commands = createCodingExecutor(cwd, { sandbox, policy });
+  const outside = createCodingExecutor(cwd, { sandbox: false, policy });
+  const inside = createCodingExecutor(cwd, { sandbox: true, policy });
+  const configs = new Map(servers.map(({ name, config }) => [name, config]));
+  const programsOf = (name: string): Executor => {
+    const config = configs.get(name);
+    const isInside = config?.type === "stdio" && config.sandbox !== undefined ? config.sandbox : sandbox;
+    const commands = isInside ? inside : outside;
+    return { execute: (request) => commands.execute({ ...request, inheritEnv: true }) };
+  };
   const ofProject = new Map(servers.flatMap((server) => (server.scope === "project" ? [[server.name, server]] : [])));
   return createMcpManager({
     servers: Object.fromEntries(servers.map(({ name, config }) => [name, { ...config, enabled: true }])),
@@ -38,6 +49,7 @@ export function openServers(options: OpenServersOptions): McpLifecycleManager {
     ...(authorize && { authorize }),
     exec(name) {
       const server = ofProject.get(name);
+      const commands = programsOf(name);
       return server === undefined ? commands : asTrusted(server, commands, { trust, environment });
     },
   });

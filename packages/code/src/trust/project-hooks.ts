@@ -26,7 +26,11 @@ interface ProjectHooks {
  */
 export async function loadProjectHooks(
   trust: ProjectTrust,
-  { exec, onLeftOut }: { readonly exec: Executor; readonly onLeftOut: (item: ProjectItem) => void },
+  {
+    exec,
+    sandboxExec,
+    onLeftOut,
+  }: { readonly exec: Executor; readonly sandboxExec: Executor; readonly onLeftOut: (item: ProjectItem) => void },
 ): Promise<HookRegistry | undefined> {
   const hooks = await readProjectHooks(trust.project);
   if (hooks === undefined) return undefined;
@@ -35,7 +39,7 @@ export async function loadProjectHooks(
     return undefined;
   }
   const path = join(trust.project, HOOKS_PATH);
-  const trusted: Executor = {
+  const asTrusted = (executor: Executor): Executor => ({
     async execute(request) {
       const now = await readProjectHooks(trust.project);
       if (now === undefined || !(await trust.allows(now.item)))
@@ -44,12 +48,12 @@ export async function loadProjectHooks(
           option: HOOKS_PATH,
           message: `${path}, or a file that it runs, is not what was trusted any more, so the hook did not run. Look at it with: keelson trust`,
         });
-      return exec.execute(request);
+      return executor.execute(request);
     },
-  };
+  });
   try {
     if (hooks.problem !== undefined) throw new Error(hooks.problem);
-    return hooksFromJson(JSON.parse(hooks.text), { exec: trusted, cwd: trust.project });
+    return hooksFromJson(JSON.parse(hooks.text), { exec: asTrusted(exec), sandboxExec: asTrusted(sandboxExec), cwd: trust.project });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new AgentError(

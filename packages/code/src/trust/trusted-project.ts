@@ -1,5 +1,10 @@
 import { createProcessExecutor } from "keelson/environment";
 import type { HookRegistry } from "keelson/agent";
+import { type Policy, redactExecutor } from "keelson/security";
+import type { Executor } from "@keelson/protocol";
+import type { KnownSecrets } from "../core/known-secrets.ts";
+import { createCodingExecutor } from "../core/coding-executor.ts";
+import { commandEnvironment } from "../core/command-environment.ts";
 import type { InstructionFile } from "../instructions/index.ts";
 import { instructionItem } from "./instruction-items.ts";
 import { loadProjectHooks } from "./project-hooks.ts";
@@ -13,10 +18,27 @@ export interface TrustedProject {
   usesInstructions(file: InstructionFile): Promise<boolean>;
 }
 
-/** @param onLeftOut told once of each item that is left out */
-export async function openTrustedProject(trust: ProjectTrust, onLeftOut: (item: ProjectItem) => void): Promise<TrustedProject> {
+export interface TrustedProjectOptions {
+  /** Says which variables hooks get. */
+  readonly policy: Policy | undefined;
+  /** Taken out of what hooks read and write. */
+  readonly secrets: KnownSecrets;
+  /** Called once for each item that is left out. */
+  onLeftOut(item: ProjectItem): void;
+}
+
+export async function openTrustedProject(
+  trust: ProjectTrust,
+  { policy, secrets, onLeftOut }: TrustedProjectOptions,
+): Promise<TrustedProject> {
   const told = new Set<string>();
-  const hooks = await loadProjectHooks(trust, { exec: createProcessExecutor({ cwd: trust.project }), onLeftOut });
+  const quiet = (exec: Executor): Executor => withoutSecretsGiven(redactExecutor(exec, secrets.redactor), secrets);
+  const inherited = commandEnvironment(policy, { sandbox: false }).variables;
+  const hooks = await loadProjectHooks(trust, {
+    exec: quiet(createProcessExecutor({ cwd: trust.project, inherited })),
+    sandboxExec: quiet(createCodingExecutor(trust.project, { sandbox: true, policy })),
+    onLeftOut,
+  });
   return {
     ...(hooks && { hooks }),
     async usesInstructions(file) {
@@ -28,5 +50,12 @@ export async function openTrustedProject(trust: ProjectTrust, onLeftOut: (item: 
       told.add(key);
       return false;
     },
+  };
+}
+
+/** Hooks read what a model and its tools wrote. */
+function withoutSecretsGiven(exec: Executor, { redactor }: KnownSecrets): Executor {
+  return {
+    execute: (request) => exec.execute({ ...request, ...(typeof request.stdin === "string" && { stdin: redactor.redact(request.stdin) }) }),
   };
 }
