@@ -51,6 +51,17 @@ export interface ExecuteResponse {
   readonly durationMs: number;
   /** Ids of processes that it started and that could not be ended with it, where the executor knows of such. */
   readonly left?: readonly number[];
+  /** Entries that a sandbox moved aside, because programs outside of it would obey them. `stderr` names them, too. */
+  readonly movedAside?: readonly MovedEntry[];
+}
+
+/** An entry that was moved aside. Paths are absolute. */
+export interface MovedEntry {
+  readonly path: string;
+  /** Its new path; `undefined` if it could not be moved. */
+  readonly to?: string;
+  /** The reason why it could not be moved. */
+  readonly problem?: string;
 }
 
 /** What holds for all programs of a pipeline. */

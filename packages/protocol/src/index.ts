@@ -98,6 +98,7 @@ export { type KeyRing, type NamedKey } from "./key-ring.ts";
 export {
   type ExecuteRequest,
   type ExecuteResponse,
+  type MovedEntry,
   type Executor,
   type JobOutput,
   type JobRequest,

@@ -97,6 +97,7 @@ export {
   type EventLog,
   type ExecuteRequest,
   type ExecuteResponse,
+  type MovedEntry,
   type ExecutionContext,
   type Executor,
   type Failure,

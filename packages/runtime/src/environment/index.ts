@@ -33,11 +33,10 @@ export {
   type EnvironmentPolicy,
   type FilesystemPolicy,
   type NetworkPolicyConfig,
-  PROTECTED_HOME_PATHS,
-  PROTECTED_PATHS,
   type ResourcePolicy,
   type SandboxPolicy,
 } from "./sandbox/sandbox-policy.ts";
+export { GIT_STEERING_PATHS, STEERING_PATHS } from "./workspace/steering-paths.ts";
 export { isPublicAddress } from "../transport/public-address.ts";
 export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/network/filtering-proxy.ts";
 export type { ResolveHost } from "./sandbox/network/resolve-host.ts";
@@ -53,6 +52,7 @@ export type {
   EnvironmentSpec,
   ExecuteRequest,
   ExecuteResponse,
+  MovedEntry,
   Executor,
   GlobOptions,
   GrepMatch,

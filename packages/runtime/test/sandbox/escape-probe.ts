@@ -6,6 +6,8 @@ export interface EscapeProbe {
   readonly kind: "file" | "environment" | "process" | "network" | "socket" | "mount" | "kernel" | "hook" | "resource";
   readonly name: string;
   readonly script: string;
+  /** Ends with 0 in the next command if the result still exists. Absent: the attempt succeeds when it ends. */
+  readonly lasts?: string;
   /** Only root gets this without a sandbox. */
   readonly root?: true;
   /** Ends with 0 where the kernel or the machine has what is tried. */

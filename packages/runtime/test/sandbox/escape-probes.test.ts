@@ -17,8 +17,9 @@ const policyOf = ({ outside }: ProbeWorld): SandboxPolicy => ({
 });
 
 /** One script for all of them, which tells what each ended with: several in one sandbox, since a start of one takes time. */
-function scriptOf(probes: readonly EscapeProbe[]): string {
-  const tries = probes.map(({ script, where, name }, index) => {
+function scriptOf(probes: readonly EscapeProbe[], step: "script" | "lasts" = "script"): string {
+  const tries = probes.map(({ where, name, ...steps }, index) => {
+    const script = steps[step] ?? "true";
     const condition = where === undefined ? "true" : `( ${where} ) >/dev/null 2>&1`;
     return [
       `PROBE=$RUN-${index}; export PROBE; cat > "/tmp/$WORLD-probe-${index}" <<'KEELSON_PROBE'\n${script}\nKEELSON_PROBE`,
@@ -36,10 +37,11 @@ function endings(output: string): (number | "nowhere" | undefined)[] {
   return ended;
 }
 
-/** Everything in some folders, and what instructs agents. */
+/** Everything in some folders, and what instructs agents, without what was moved aside. */
 function stateOf(folders: readonly string[], { workspace }: ProbeWorld): readonly string[] {
   return folders
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)))
+    .filter((path) => !path.includes(".withheld-"))
     .concat(join(workspace, "AGENTS.md"))
     .toSorted()
     .map((path) => `${path} ${lstatSync(path).mode} ${lstatSync(path).isFile() ? readFileSync(path, "utf8") : ""}`);
@@ -64,7 +66,9 @@ async function tryProbes(
 ): Promise<void> {
   const env = { ...process.env, ...world.secrets };
   const command = { command: scriptOf(probes), env: { ...world.env, RUN: "inside" }, timeoutMs: 240_000 };
-  const inside = endings((await confined(command, policyOf(world), env)).stdout);
+  const first = endings((await confined(command, policyOf(world), env)).stdout);
+  const lasting = endings((await confined({ ...command, command: scriptOf(probes, "lasts") }, policyOf(world), env)).stdout);
+  const inside = first.map((code, index) => (code === 0 ? lasting[index] : code));
 
   const bare = await new Promise<string>((resolve) => {
     execFile(

@@ -86,19 +86,6 @@ describeWithBubblewrap("a command in a sandbox", () => {
     });
   });
 
-  it("leaves nothing in the workspace of what kept paths from being made", async () => {
-    mkdirSync(join(workspace, ".git"));
-    writeFileSync(join(workspace, ".git/config"), "");
-    const both = await Promise.all(
-      [1, 2].map((number) =>
-        sandbox().execute({ command: `ls -A > /dev/null; echo x > AGENTS.md; echo x > .git/commondir; mkdir .husky/x; touch ${number}` }),
-      ),
-    );
-    for (const { stderr } of both) expect(stderr.match(/Read-only file system|Is a directory/g)?.length).toBe(3);
-    expect(readdirSync(workspace).toSorted()).toEqual([".git", "1", "2"]);
-    expect(readdirSync(join(workspace, ".git"))).toEqual(["config"]);
-  });
-
   it("lets commands commit in a submodule, and make none that brings hooks", async () => {
     const git = (cwd: string, ...args: readonly string[]): void =>
       void execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always", ...args], {
@@ -117,18 +104,10 @@ describeWithBubblewrap("a command in a sandbox", () => {
     expect(await inside.execute({ command: `cd lib/part && echo x > new.txt && git add new.txt && ${commit}` })).toMatchObject({
       exitCode: 0,
     });
-    for (const path of ["later/hooks", "lib/part/modules/later", "lib/later"])
-      expect((await inside.execute({ command: `mkdir -p .git/modules/${path}` })).stderr).toMatch(/Read-only file system|Is a directory/);
+    for (const path of ["later/hooks", "lib/later"])
+      expect((await inside.execute({ command: `mkdir -p .git/modules/${path}` })).stderr).toMatch(/Read-only file system/);
     expect((await inside.execute({ command: "echo x > .git/modules/lib/part/hooks/post-commit" })).exitCode).not.toBe(0);
     expect(readdirSync(join(repository, ".git/modules/lib"))).toEqual(["part"]);
-  });
-
-  it("takes away what a process that was killed left in the workspace", async () => {
-    mkdirSync(join(workspace, "CLAUDE.md"));
-    // No process has this number: Linux gives out none above 2 ** 22.
-    writeFileSync(join(workspace, "CLAUDE.md/.keelson-sandbox-99999999-1"), "");
-    await sandbox().execute({ command: "true" });
-    expect(readdirSync(workspace)).toEqual([]);
   });
 
   it("puts a protected link back that was replaced, and keeps what replaced it aside", async () => {
@@ -138,7 +117,7 @@ describeWithBubblewrap("a command in a sandbox", () => {
     expect(stderr).toContain("Read-only file system");
     expect(readlinkSync(join(workspace, "AGENTS.md"))).toBe("notes.md");
     expect(readFileSync(join(workspace, "notes.md"), "utf8")).toBe("notes");
-    expect(readdirSync(workspace).some((name) => name.startsWith("AGENTS.md.replaced-"))).toBe(true);
+    expect(readdirSync(workspace).some((name) => name === "AGENTS.md.withheld-1")).toBe(true);
   });
 
   it("shows only readable roots where the policy names some", async () => {
@@ -277,12 +256,6 @@ describeWithBubblewrap("a command in a sandbox", () => {
     } finally {
       rmSync(outside, { recursive: true });
     }
-  });
-
-  it("can't make a repository of a folder that is none", async () => {
-    const { exitCode } = await sandbox().execute({ command: "mkdir objects refs; echo 'ref: refs/heads/x' > HEAD" });
-    expect(exitCode).not.toBe(0);
-    expect(readdirSync(workspace).toSorted()).toEqual(["objects", "refs"]);
   });
 
   it("finds the Node that runs Keelson if it lies below /tmp, which the sandbox replaces", async () => {

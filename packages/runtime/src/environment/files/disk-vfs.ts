@@ -22,6 +22,7 @@ import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { intoItself, isDirectory, needsRecursive, notDirectory, notFound, ontoItself, rootStays, unsupported } from "./vfs-failures.ts";
 import { isWithin, joinPath } from "./virtual-path.ts";
 import { walkDisk } from "./walk-disk.ts";
+import { addToRecords } from "../sandbox/watch-records.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withTimeoutErrors } from "./with-timeout-errors.ts";
 import { checkMethodOptions } from "../../json/check-method-options.ts";
@@ -154,6 +155,7 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
       signal?.throwIfAborted();
       const target = await resolve(path);
       requireChangeable(target.real);
+      if (disk === OWN_VIEW) addToRecords(target.real);
       return withPathLock([target.real], () => writeResolved(target, content, ifUnchanged));
     },
 

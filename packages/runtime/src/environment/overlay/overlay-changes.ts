@@ -4,7 +4,7 @@ import { basename, join } from "node:path/posix";
 import { allOf } from "./all-of.ts";
 import { namesIn, unlessReplaced } from "./anchored-entry.ts";
 import { type BaseState, type BaseStates, digestOf, type LookedAt, statsInBase, statsOf } from "./base-states.ts";
-import { isMarked, marksBeside } from "../sandbox/placeholders.ts";
+import { isMarked } from "../sandbox/placeholders.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
 /** What stands at a path of the workspace. */
@@ -37,7 +37,7 @@ export async function lookAtChanges(base: string, layer: OverlayLayer, states: B
     const seen = await allOf([...held], async (name) => {
       const path = below(folder, name);
       const now = await entryAt(layer, path);
-      if (await isPassing(layer, path, now, names)) return undefined;
+      if (await isPassing(layer, path, now)) return undefined;
       return { path, now, original: await statsInBase(base, path) };
     });
     const looks = new Map<string, LookedAt>();
@@ -77,7 +77,7 @@ export async function collectChanges(layer: OverlayLayer, states: BaseStates, fo
     const seen = await allOf([...names].sort(), async (name) => {
       const path = below(folder, name);
       const now: WorkspaceEntry = isFolder ? await entryAt(layer, path) : ABSENT;
-      if (isFolder && (await isPassing(layer, path, now, there))) return undefined;
+      if (isFolder && (await isPassing(layer, path, now))) return undefined;
       const before: BaseState = states.get(path) ?? { type: "unknown" };
       // A folder that was never looked at was not changed itself.
       const isOnTheWay = now.type === "folder" && states.get(path) === undefined;
@@ -92,15 +92,10 @@ export async function collectChanges(layer: OverlayLayer, states: BaseStates, fo
   return changes;
 }
 
-/**
- * Whether it stands there only while something is being done, or since that was cut off.
- * @param names in the folder that it stands in
- */
-async function isPassing(layer: OverlayLayer, path: string, now: WorkspaceEntry, names: ReadonlySet<string>): Promise<boolean> {
-  const name = basename(path);
-  if (TEMPORARY.test(name)) return true;
-  if (now.type === "folder" && isMarked(await layer.list(path))) return true;
-  return names.has(marksBeside(name)) && isMarked(await layer.list(marksBeside(path)));
+/** True for an entry that exists only during an operation, or that remained after one was interrupted. */
+async function isPassing(layer: OverlayLayer, path: string, now: WorkspaceEntry): Promise<boolean> {
+  if (TEMPORARY.test(basename(path))) return true;
+  return now.type === "folder" && isMarked(await layer.list(path));
 }
 
 async function entryAt(layer: OverlayLayer, path: string): Promise<WorkspaceEntry> {

@@ -1,8 +1,8 @@
-import { resolve } from "node:path";
+import { relative } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { isNowhere } from "../command-line/paths.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { deniedPaths, type PolicyPlaces, protectedPaths, SYSTEM_FILES, SYSTEM_FOLDERS } from "./policy-places.ts";
+import { deniedPaths, isProtected, type PolicyPlaces, SYSTEM_FILES, SYSTEM_FOLDERS } from "./policy-places.ts";
 import type { FilesystemPolicy } from "./sandbox-policy.ts";
 
 type State = "writable" | "read-only" | "hidden";
@@ -47,7 +47,6 @@ function judge(
     ...placed([...OWN_FOLDERS, ...roots], "writable"),
     ...placed(denied, "hidden"),
   ];
-  const guarded = roots.flatMap((root) => protectedPaths(filesystem, root === home).map((path) => ({ root, path: resolve(root, path) })));
   const isNamed = (path: string): boolean => denied.some((one) => isWithin(path, one));
   const whyHidden = (path: string): string => `which the policy ${isNamed(path) ? "denies" : "does not allow"}`;
 
@@ -55,11 +54,9 @@ function judge(
     const state = stateOf(path, map);
     if (state !== "writable" && holdsWrites(state === "hidden" && isNamed(path)))
       return state === "hidden" ? whyHidden(path) : `and only ${roots.join(", ")} can be written`;
-    const isGuarded = guarded.some(
-      (guard) =>
-        isWithin(path, guard.path) && !roots.some((root) => root !== guard.root && isWithin(root, guard.path) && isWithin(path, root)),
-    );
-    return isGuarded ? "which the policy protects" : undefined;
+    // A root within a protected folder is meant to be written.
+    const root = roots.filter((one) => one !== path && isWithin(path, one)).toSorted((one, other) => other.length - one.length)[0];
+    return root !== undefined && isProtected(filesystem, relative(root, path)) ? "which the policy protects" : undefined;
   };
   const refusedRead = (path: string): string | undefined => (stateOf(path, map) === "hidden" ? whyHidden(path) : undefined);
 

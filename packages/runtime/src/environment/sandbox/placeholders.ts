@@ -1,5 +1,5 @@
-import { constants, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { readFile, rm, rmdir, unlink, writeFile } from "node:fs/promises";
+import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { VfsError } from "@keelson/protocol";
 import { openChild, openDirectory } from "../files/anchored-directory.ts";
@@ -8,14 +8,11 @@ import { type DiskView, OWN_VIEW } from "../files/disk-view.ts";
 /** Something that stands at a path for as long as a command runs, so that the command can't put anything there. */
 export interface Placeholder {
   readonly path: string;
-  /** The folder that tells who needs it, where that is another. */
-  readonly holders?: string;
   /** @returns whether nobody needs it any more, and it is gone */
   remove(): Promise<boolean>;
 }
 
 const MARK = /^\.keelson-sandbox-(\d+)-\d+$/;
-const HOLDERS = ".keelson-sandbox";
 let next = 1;
 
 /**
@@ -53,51 +50,14 @@ async function removeFolder(path: string, mark: string, disk: DiskView): Promise
   }
 }
 
-/** Puts a file with this text where nothing is; a folder beside it holds the marks. */
-export async function placeFile(path: string, text: string, disk: DiskView = OWN_VIEW): Promise<Placeholder | undefined> {
-  const holders = marksBeside(path);
-  if (look(disk.locate(path)) !== "missing" && look(disk.locate(holders)) !== "placeholder") return undefined;
-  const folder = await placeFolder(holders, disk);
-  if (folder === undefined) return undefined;
-  const name = basename(path);
-  {
-    await using parent = await openDirectory(dirname(path), dirname(path), disk);
-    await writeFile(parent.at(name), text, { flag: "wx" }).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw error;
-    });
-  }
-  return {
-    path,
-    holders,
-    async remove() {
-      if (!(await folder.remove())) return false;
-      try {
-        await using parent = await openDirectory(dirname(path), dirname(path), disk);
-        const flag = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-        // It is only ours to remove while it says what we wrote.
-        if ((await readFile(parent.at(name), { encoding: "utf8", flag }).catch(() => undefined)) === text)
-          await rm(parent.at(name), { force: true });
-      } catch (error) {
-        if (!VfsError.is(error, "not-found") && !VfsError.is(error, "path-traversal")) throw error;
-      }
-      return true;
-    },
-  };
-}
-
-/** Whether what a folder holds makes it a placeholder, of a command that runs or was killed, or the marks beside one that is a file. */
+/** True if a folder with these names is a placeholder, of a running or a killed command. */
 export function isMarked(names: readonly string[]): boolean {
   return names.length > 0 && names.every((name) => MARK.test(name));
 }
 
-/** The folder with the marks of a placeholder that is a file. */
-export function marksBeside(path: string): string {
-  return `${path}${HOLDERS}`;
-}
-
 /** Whether a placeholder stands there, of a command that runs or of one that was killed. */
 export function isPlaceholder(path: string, disk: DiskView = OWN_VIEW): boolean {
-  return [path, marksBeside(path)].some((at) => look(disk.locate(at)) === "placeholder");
+  return look(disk.locate(path)) === "placeholder";
 }
 
 function look(path: string): "missing" | "placeholder" | "other" {

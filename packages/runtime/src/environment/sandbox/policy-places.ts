@@ -1,6 +1,8 @@
 import { credentialPaths } from "./credential-paths.ts";
-import { policyPath } from "./policy-path.ts";
-import { type FilesystemPolicy, PROTECTED_HOME_PATHS, PROTECTED_PATHS } from "./sandbox-policy.ts";
+import { isWithin, policyPath } from "./policy-path.ts";
+import { PathNames } from "../workspace/path-names.ts";
+import { GIT_STEERING_PATHS, STEERING_PATHS } from "../workspace/steering-paths.ts";
+import type { FilesystemPolicy } from "./sandbox-policy.ts";
 
 /** What relative paths of a policy, and those that begin with `~`, are relative to. Both absolute. */
 export interface PolicyPlaces {
@@ -43,7 +45,22 @@ export function deniedPaths(filesystem: FilesystemPolicy, { workspace, home }: P
   return [...named, ...credentialPaths(home)];
 }
 
-/** What stays read-only below a writable root, relative to it. */
-export function protectedPaths(filesystem: FilesystemPolicy, isHome: boolean): readonly string[] {
-  return filesystem.protectedPaths ?? [...PROTECTED_PATHS, ...(isHome ? PROTECTED_HOME_PATHS : [])];
+const GIT = ".git/";
+let steering: PathNames | undefined;
+
+/** Names in folders of git that a policy protects. */
+export function gitNames({ protectedPaths }: FilesystemPolicy): readonly string[] {
+  return protectedPaths?.filter((path) => path.startsWith(GIT)).map((path) => path.slice(GIT.length)) ?? GIT_STEERING_PATHS;
+}
+
+/** True if a policy protects a path below a writable root, judged by its text alone. The path is relative to the root. */
+export function isProtected({ protectedPaths }: FilesystemPolicy, path: string): boolean {
+  if (protectedPaths !== undefined) return protectedPaths.some((one) => isWithin(`/${path}`, `/${one}`));
+  steering ??= new PathNames([
+    ...STEERING_PATHS,
+    // Git itself writes lists of steps: those that start a program are found when a command has ended.
+    ...GIT_STEERING_PATHS.filter((name) => !name.endsWith("todo")).map((name) => GIT + name),
+    ...["commondir", "gitdir", "config.worktree"].map((name) => `${GIT}worktrees/*/${name}`),
+  ]);
+  return steering.has(path);
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { lstat, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Duplex } from "node:stream";
-import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse, type MovedEntry } from "@keelson/protocol";
 import { readCommandLine } from "../command-line/read-command-line.ts";
 import { neededToRun } from "../execution/child-environment.ts";
 import { isCredentialFolder } from "../operators/credential-folder.ts";
@@ -11,6 +11,7 @@ import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { cannotRun } from "./cannot-run.ts";
 import type { ControlGroup } from "./control-group.ts";
 import { deniedPrograms } from "./denied-programs.ts";
+import { withMovedAside } from "./tell-moved-aside.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy } from "./network/filtering-proxy.ts";
 import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
@@ -70,6 +71,8 @@ export function createWorkspaceRun(
   options: Omit<SandboxExecutorOptions, "workspace">,
 ): SandboxRun {
   let found: Promise<string> | undefined;
+  // Includes entries of aborted commands: the next result names them.
+  const movedAside: MovedEntry[] = [];
   return async (request, wiring) => {
     if ((request.command === undefined) === (request.program === undefined))
       throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
@@ -85,8 +88,13 @@ export function createWorkspaceRun(
       const isWired = wiring.stdin !== undefined || wiring.stdout !== undefined || typeof request.stdin === "object";
       const starts = isWired ? 1 : PLANS;
       for (let left = starts - 1; ; left--) {
-        const response = await runInSandbox(await found, workspace, options, request, { wiring, mayPlanAgain: left > 0 });
-        if (response !== "stale plan") return response;
+        const response = await runInSandbox(await found, workspace, options, request, {
+          wiring,
+          mayPlanAgain: left > 0,
+          onMoved: (moved) => void movedAside.push(...moved),
+        });
+        if (response !== "stale plan")
+          return withMovedAside(response, movedAside.splice(0), { workspace: await realFolder(workspace.folder), request });
       }
     });
   };
@@ -97,9 +105,13 @@ async function runInSandbox(
   { policy, folder, place }: SandboxWorkspace,
   options: Omit<SandboxExecutorOptions, "workspace">,
   request: ExecuteRequest,
-  { wiring, mayPlanAgain }: { readonly wiring: SandboxWiring; readonly mayPlanAgain: boolean },
+  {
+    wiring,
+    mayPlanAgain,
+    onMoved,
+  }: { readonly wiring: SandboxWiring; readonly mayPlanAgain: boolean; onMoved(moved: readonly MovedEntry[]): void },
 ): Promise<ExecuteResponse | "stale plan"> {
-  const workspace = await realpath(resolve(folder)).catch(() => resolve(folder));
+  const workspace = await realFolder(folder);
   await checkCommands(policy, request, workspace);
   const filter = createSeccompFilter();
   if (filter === undefined) throw cannotRun(`system calls of ${process.arch} are not known to it`);
@@ -131,7 +143,7 @@ async function runInSandbox(
 
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
   const shown = credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [];
-  await using mounts = await prepareMounts(policy, workspace, [...shown, ...(wiring.shown ?? [])], place);
+  await using mounts = await prepareMounts(policy, workspace, [...shown, ...(wiring.shown ?? [])], place, onMoved);
   const showsAll = policy.filesystem?.readableRoots === undefined;
   const isNodeDenied = mounts.mounts.some(({ path, as }) => as === "hidden-folder" && isWithin(node, path));
   const args = bubblewrapArguments({
@@ -240,6 +252,10 @@ function give(child: ChildProcess, descriptor: number, content: Buffer | string)
   // It may end before it has read everything; its exit tells why.
   stream.on("error", () => stream.destroy());
   stream.end(content);
+}
+
+function realFolder(folder: string): Promise<string> {
+  return realpath(resolve(folder)).catch(() => resolve(folder));
 }
 
 async function writableFolders({ filesystem }: SandboxPolicy, workspace: string): Promise<string[]> {

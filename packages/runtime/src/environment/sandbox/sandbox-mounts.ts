@@ -1,22 +1,24 @@
-import { readlink, rename, symlink } from "node:fs/promises";
-import { homedir } from "node:os";
-import { basename, dirname, join, relative, sep } from "node:path";
-import { VfsError } from "@keelson/protocol";
+import { readlink, symlink } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { type MovedEntry, VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
 import type { DiskView } from "../files/disk-view.ts";
 import { cannotProvide } from "./cannot-provide.ts";
 import { credentialPaths } from "./credential-paths.ts";
-import { findGitFolders, namedBySettings } from "./git-folders.ts";
+import { namedBySettings } from "./git-settings.ts";
 import { listeningSockets } from "./listening-sockets.ts";
 import { firstOddity, lookAt, realOfMissing } from "./look-at.ts";
 import { withMachineLock } from "./machine-lock.ts";
 import { aliasesOf, readMountTable } from "./mount-table.ts";
-import { isPlaceholder, marksBeside, type Placeholder, placeFile, placeFolder } from "./placeholders.ts";
+import { moveAside } from "./move-aside.ts";
+import { isPlaceholder, type Placeholder, placeFolder } from "./placeholders.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { protectedPaths } from "./policy-places.ts";
+import { gitNames } from "./policy-places.ts";
 import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
-import { HOOK_MANAGER_FILES, type SandboxPolicy } from "./sandbox-policy.ts";
+import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { findRoots } from "./sandbox-roots.ts";
+import { openSteeringRoot } from "./steering-watch.ts";
+import { bytesOf } from "./folder-listing.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
 export interface Mount {
@@ -31,23 +33,23 @@ export interface SandboxMounts extends AsyncDisposable {
   readonly writableRoots: readonly string[];
 }
 
-// An existing `.git/commondir` makes git read its settings elsewhere; this text makes it read them where they are.
-const FILE_PLACEHOLDERS: { readonly [path: string]: string } = { ".git/commondir": ".\n", "commondir": ".\n" };
-const GIT = ".git/";
 // Later ones win at the same path.
 const ORDER: readonly Mount["as"][] = ["writable", "read-only", "hidden-folder", "hidden-file"];
 
 /**
- * Works out the mounts of one command. What does not exist and must not come to be gets a placeholder until disposed.
+ * Works out the mounts of one command. What is denied and does not exist gets a placeholder until disposed; what steers later work and comes to be
+ * is moved aside then.
  * @param shown folders that can be read in any case
+ * @param onMoved told what was moved aside, at the start what other commands left, else at the end
  */
 export async function prepareMounts(
   policy: SandboxPolicy,
   workspace: string,
   shown: readonly string[] = [],
   place: SandboxPlace = OWN_PLACE,
+  onMoved: (moved: readonly MovedEntry[]) => void = () => {},
 ): Promise<SandboxMounts> {
-  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown, place));
+  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown, place, onMoved));
   return { ...mounts, [Symbol.asyncDispose]: () => oneAtATime(clearAway) };
 }
 
@@ -61,14 +63,19 @@ async function planMounts(
   workspace: string,
   shown: readonly string[],
   place: SandboxPlace,
+  onMoved: (moved: readonly MovedEntry[]) => void,
 ): Promise<Omit<SandboxMounts, typeof Symbol.asyncDispose> & { clearAway(): Promise<void> }> {
   const { filesystem = {} } = policy;
   const { disk } = place;
   const placeholders: Placeholder[] = [];
   const links = new Map<string, string>();
+  const watches: (() => Promise<readonly MovedEntry[]>)[] = [];
   const clearAway = async (): Promise<void> => {
     for (const placeholder of placeholders.toReversed()) await placeholder.remove();
-    for (const [path, target] of links) await restoreLink(path, target, disk);
+    const moved: MovedEntry[] = [];
+    for (const [path, target] of links) moved.push(...(await restoreLink(path, target, disk)));
+    for (const end of watches) moved.push(...(await end()));
+    if (moved.length > 0) onMoved(moved);
   };
   const planned = new Map<string, Mount["as"]>();
   const plan = (path: string, as: Mount["as"]): void => {
@@ -98,13 +105,11 @@ async function planMounts(
           if (found === "folder") continue;
           return;
         }
-        const text = FILE_PLACEHOLDERS[relative(root, at)];
-        const placeholder = text === undefined ? await placeFolder(at, disk) : await placeFile(at, text, disk);
+        const placeholder = await placeFolder(at, disk);
         pin(at);
         if (placeholder !== undefined) placeholders.push(placeholder);
-        if (placeholder?.holders !== undefined) plan(marksBeside(at), "hidden-folder");
         // Something came to be there meanwhile: it stays as it is.
-        plan(at, text === undefined && placeholder !== undefined ? "hidden-folder" : "read-only");
+        plan(at, placeholder === undefined ? "read-only" : "hidden-folder");
         return;
       }
     };
@@ -113,14 +118,18 @@ async function planMounts(
       links.set(path, await disk.readLink(path));
       pin(path);
     };
+    /** Paths that do not exist, and that no command may make. */
+    const missing: string[] = [];
     const protect = async (root: string, path: string): Promise<void> => {
       const found = firstOddity(root, path, disk);
-      if (found?.type === "missing") return hold(root, path);
+      if (found?.type === "missing") return void missing.push(path);
       if (found?.type === "link") {
         // A mount can't stand on a link: what it leads to is protected, and the link is put back after the command.
         await keepLink(found.path);
+        const named = resolve(dirname(found.path), await disk.readLink(found.path));
         const target = await disk.realPath(found.path).catch(() => undefined);
-        if (target !== undefined && isWritable(target) && !writableRoots.includes(target)) {
+        if (target === undefined) missing.push(await realOfMissing(named, disk));
+        else if (isWritable(target) && !writableRoots.includes(target)) {
           pin(target);
           plan(target, "read-only");
         }
@@ -130,35 +139,31 @@ async function planMounts(
       pin(kept);
       plan(kept, "read-only");
     };
-    const home = await disk.realPath(homedir()).catch(() => homedir());
-    const { repositories, worktrees } = await findGitFolders(writableRoots, disk);
-    const ofGit = protectedPaths(filesystem, false)
-      .filter((path) => path.startsWith(GIT))
-      .map((path) => path.slice(GIT.length));
+    const ofGit = gitNames(filesystem);
+    const given = filesystem.protectedPaths;
+    const opened = [];
     for (const root of writableRoots) {
-      for (const path of protectedPaths(filesystem, root === home)) {
-        const mayComeToBe = filesystem.protectedPaths === undefined && HOOK_MANAGER_FILES.includes(path);
-        if (!mayComeToBe || lookAt(join(root, path), disk) !== undefined) await protect(root, join(root, path));
-      }
-      // Without a repository the root itself could be made one, with settings that git obeys there.
-      if (ofGit.includes("config") && firstOddity(root, join(root, ".git"), disk)?.type === "missing" && !repositories.includes(root))
-        await protect(root, join(root, "HEAD"));
+      const isWorkspace = isWithin(workspace, root) || isWithin(root, workspace);
+      opened.push(await openSteeringRoot(root, disk, { isWorkspace, byName: given === undefined, onMoved }));
+      for (const path of given ?? []) await protect(root, join(root, path));
+      for (const path of given === undefined ? (opened.at(-1)?.kept ?? []) : []) await protect(root, path);
     }
+    const repositories = [...new Set(opened.flatMap((root) => root.repositories))];
     const submodules = ofGit.includes("modules")
       ? repositories.filter((repository) => repositories.some((other) => isWithin(repository, join(other, "modules"))))
       : [];
     for (const submodule of submodules) plan(submodule, "writable");
     for (const repository of repositories) {
       const isOfRoot = writableRoots.some((root) => repository === join(root, ".git"));
-      for (const path of isOfRoot ? [] : ofGit) await protect(repository, join(repository, path));
+      for (const path of given === undefined || isOfRoot ? [] : ofGit) await protect(repository, join(repository, path));
       if (!ofGit.includes("hooks")) continue;
       for (const path of await namedBySettings(repository, disk)) {
         const root = writableRoots.find((candidate) => path !== candidate && isWithin(path, candidate));
         if (root !== undefined) await protect(root, path);
       }
     }
-    if (ofGit.includes("commondir"))
-      for (const worktree of worktrees)
+    if (given !== undefined && ofGit.includes("commondir"))
+      for (const worktree of opened.flatMap((root) => root.worktrees))
         for (const name of ["commondir", "gitdir", "config.worktree"]) await protect(worktree, join(worktree, name));
     // The program that runs all this must be the same afterwards.
     const node = await disk.realPath(process.execPath);
@@ -168,9 +173,9 @@ async function planMounts(
     }
 
     const denied = (filesystem.deniedPaths ?? []).map((path) => policyPath(path, workspace));
-    for (const given of denied) {
-      const root = writableRoots.find((candidate) => isWithin(given, candidate));
-      const found = root === undefined ? undefined : firstOddity(root, given, disk);
+    for (const path of denied) {
+      const root = writableRoots.find((candidate) => isWithin(path, candidate));
+      const found = root === undefined ? undefined : firstOddity(root, path, disk);
       // Turned elsewhere, it would no longer say what is to be hidden from the next command.
       if (found?.type === "link") await keepLink(found.path);
     }
@@ -183,17 +188,17 @@ async function planMounts(
     // What is hidden in a mount over a folder is hidden in the folder, too, where that shows elsewhere.
     const tables = place === OWN_PLACE ? [table] : [table, await readMountTable("self").catch(() => [])];
     const looked = await Promise.all(
-      denied.map(async (given) => {
-        const path = await disk.realPath(given).catch(() => undefined);
+      denied.map(async (named) => {
+        const path = await disk.realPath(named).catch(() => undefined);
         // What another command put there is gone with that: this one needs its own.
         if (path !== undefined && isPlaceholder(path, disk)) return { missing: path };
-        return path === undefined ? { missing: await realOfMissing(given, disk) } : { path };
+        return path === undefined ? { missing: await realOfMissing(named, disk) } : { path };
       }),
     );
-    for (const { path, missing } of looked) {
+    for (const { path, missing: absent } of looked) {
       if (path === undefined) {
-        const root = writableRoots.find((candidate) => isWithin(missing, candidate));
-        if (root !== undefined) await hold(root, missing);
+        const root = writableRoots.find((candidate) => isWithin(absent, candidate));
+        if (root !== undefined) await hold(root, absent);
         continue;
       }
       if (writableRoots.includes(path)) throw cannotProvide(`${path} is both denied and a writable root`);
@@ -209,6 +214,7 @@ async function planMounts(
     for (const path of await listeningSockets())
       if (lookAt(path, disk) !== undefined && (!isHiddenAnyway(path) || isWritable(path)) && !planned.has(path)) plan(path, "hidden-file");
 
+    for (const root of opened) watches.push(root.watch(missing));
     // A deeper path is mounted after those above it, so it is what holds there.
     const mounts = [...planned]
       .map(([path, as]) => ({ path, as }))
@@ -246,20 +252,19 @@ function withoutThoseInHidden(mounts: readonly Mount[], ...roots: readonly (read
   });
 }
 
-/** What was put in the place of a protected link is moved aside, not deleted. */
-async function restoreLink(path: string, target: string, disk: DiskView): Promise<void> {
+/** Puts a protected link back. @returns the entry in its place, which was moved aside */
+async function restoreLink(path: string, target: string, disk: DiskView): Promise<readonly MovedEntry[]> {
   await using folder = await openDirectory(dirname(path), dirname(path), disk).catch((error: unknown) => {
     // Somebody outside moved its folder, and the link with it: commands can't.
     if (VfsError.is(error, "not-found") || VfsError.is(error, "path-traversal")) return undefined;
     throw error;
   });
-  if (folder === undefined) return;
+  if (folder === undefined) return [];
   const at = folder.at(basename(path));
-  if ((await readlink(at).catch(() => undefined)) === target) return;
-  await rename(at, `${at}.replaced-${Date.now()}`).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  });
-  await symlink(target, at);
+  if ((await readlink(at).catch(() => undefined)) === target) return [];
+  const moved = await moveAside(dirname(path), bytesOf(basename(path)), disk);
+  if (moved?.problem === undefined) await symlink(target, at);
+  return moved === undefined ? [] : [moved];
 }
 
 function isHiddenAnyway(path: string): boolean {

@@ -24,7 +24,10 @@ export interface FilesystemPolicy {
   readonly deniedPaths?: readonly string[];
   /** Well-known places of keys, tokens and browser profiles are denied, too. Default: true. */
   readonly hideCredentials?: boolean;
-  /** Paths below each writable root that stay read-only, whether they exist or not. Default: `PROTECTED_PATHS`. */
+  /**
+   * Paths below each writable root that stay read-only, and are moved aside if a command makes them. Default: `STEERING_PATHS` in any folder, and
+   * `GIT_STEERING_PATHS` in folders of git.
+   */
   readonly protectedPaths?: readonly string[];
 }
 
@@ -66,80 +69,6 @@ export interface CommandPolicy {
 
 export const DEFAULT_PROCESSES = 2048;
 export const DEFAULT_TEMPORARY_BYTES: number = 1024 ** 3;
-
-/**
- * What hooks that are installed already go by. Where there is none, commands may make one: programs that look for such a file would stumble over
- * an empty folder in its place.
- */
-export const HOOK_MANAGER_FILES: readonly string[] = [
-  ".pre-commit-config.yaml",
-  "lefthook.yml",
-  ".lefthook.yml",
-  ".mise.toml",
-  "mise.toml",
-];
-
-/**
- * What people and programs outside of a sandbox later obey: hooks and settings of repositories, editors, shells and agents. A command
- * that could write them would run outside of its sandbox next time.
- */
-export const PROTECTED_PATHS: readonly string[] = [
-  ".git/hooks",
-  ".git/config",
-  ".git/config.worktree",
-  ".git/commondir",
-  ".git/info/attributes",
-  // Where git finds the hooks of a submodule that is checked out later. Submodules that are there stay writable.
-  ".git/modules",
-  ".hg/hgrc",
-  ".husky",
-  ".githooks",
-  ...HOOK_MANAGER_FILES,
-  ".keelson",
-  "AGENTS.md",
-  "AGENTS.local.md",
-  "AGENTS.override.md",
-  "CLAUDE.md",
-  "CLAUDE.local.md",
-  "GEMINI.md",
-  ".mcp.json",
-  ".agents",
-  ".aider.conf.yml",
-  ".amazonq",
-  ".claude",
-  ".clinerules",
-  ".codex",
-  ".continue",
-  ".cursor",
-  ".cursorrules",
-  ".gemini",
-  ".kiro",
-  ".opencode",
-  ".roo",
-  ".windsurf",
-  ".windsurfrules",
-  ".vscode",
-  ".zed",
-  ".idea",
-  ".devcontainer",
-  ".envrc",
-];
-
-/** The same for the home folder, where it is a writable root. */
-export const PROTECTED_HOME_PATHS: readonly string[] = [
-  ".bashrc",
-  ".bash_profile",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".gitconfig",
-  ".config/git",
-  ".config/fish",
-  ".config/autostart",
-  ".config/systemd",
-  ".local/bin",
-];
 
 /** Below each home folder, unless they are absolute. */
 export const CREDENTIAL_PATHS: readonly string[] = [

@@ -4,7 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { policyPath } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
-import { CREDENTIAL_PATHS, PROTECTED_HOME_PATHS, PROTECTED_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
+import { GIT_STEERING_PATHS, STEERING_PATHS } from "../workspace/steering-paths.ts";
+import { CREDENTIAL_PATHS, type SandboxPolicy } from "./sandbox-policy.ts";
 
 export interface SeatbeltProfileOptions {
   readonly workspace: string;
@@ -37,10 +38,8 @@ export async function createSeatbeltProfile(policy: SandboxPolicy, options: Seat
   };
   const all = (paths: readonly string[]): Promise<string[]> => Promise.all(paths.map(real));
   const roots = await all(filesystem.writableRoots ?? [workspace]);
-  const home = await real("~");
-  const kept = roots.flatMap((root) =>
-    (filesystem.protectedPaths ?? [...PROTECTED_PATHS, ...(root === home ? PROTECTED_HOME_PATHS : [])]).map((path) => join(root, path)),
-  );
+  const kept = roots.flatMap((root) => (filesystem.protectedPaths ?? []).map((path) => join(root, path)));
+  const named = filesystem.protectedPaths === undefined ? [...STEERING_PATHS, ...GIT_STEERING_PATHS.map((path) => `.git/${path}`)] : [];
   const denied = await all([
     ...(filesystem.deniedPaths ?? []),
     ...(filesystem.hideCredentials === false ? [] : CREDENTIAL_PATHS.map((path) => resolve(homedir(), path))),
@@ -48,7 +47,10 @@ export async function createSeatbeltProfile(policy: SandboxPolicy, options: Seat
   const readable =
     filesystem.readableRoots === undefined ? undefined : [...SYSTEM_FOLDERS, ...(await all(filesystem.readableRoots)), ...roots];
   // A folder above a protected path must not be moved away and made anew.
-  const above = roots.flatMap((root) => kept.filter((path) => path.startsWith(`${root}/`)).flatMap((path) => foldersBetween(root, path)));
+  const above = roots.flatMap((root) => [
+    ...(named.length > 0 ? [join(root, ".git")] : []),
+    ...kept.filter((path) => path.startsWith(`${root}/`)).flatMap((path) => foldersBetween(root, path)),
+  ]);
 
   // Of several rules that match, the last one holds.
   return `${[
@@ -63,6 +65,7 @@ export async function createSeatbeltProfile(policy: SandboxPolicy, options: Seat
     `(allow file-write* ${subpaths(roots)})`,
     `(allow file-write-data file-ioctl ${DEVICES.map((path) => `(literal ${quoted(path)})`).join(" ")})`,
     ...(kept.length > 0 ? [`(deny file-write* ${subpaths(kept)})`] : []),
+    ...roots.flatMap((root) => named.map((path) => `(deny file-write* (regex #"${namesBelow(root, path)}"))`)),
     ...(above.length > 0 ? [`(deny file-write-unlink ${[...new Set(above)].map((path) => `(literal ${quoted(path)})`).join(" ")})`] : []),
     ...(denied.length > 0 ? [`(deny file-read* file-write* ${subpaths(denied)})`] : []),
     ...(network?.enabled === true && proxyPort !== undefined
@@ -75,6 +78,13 @@ function foldersBetween(root: string, path: string): string[] {
   const found: string[] = [];
   for (let folder = dirname(path); folder !== root && folder !== dirname(folder); folder = dirname(folder)) found.push(folder);
   return found;
+}
+
+/** A name in any folder of a root, and all below it, as a regular expression of a profile, which has no escape for a quotation mark. */
+function namesBelow(root: string, path: string): string {
+  const escaped = (text: string): string => text.replace(/[.+?^${}()|[\]\\*]/g, "\\$&").replaceAll('"', ".");
+  const name = path.split("*").map(escaped).join("[^/]*");
+  return `^${escaped(root)}/(.*/)?${name}(/|$)`;
 }
 
 function subpaths(paths: readonly string[]): string {

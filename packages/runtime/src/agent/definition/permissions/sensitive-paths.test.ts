@@ -1,6 +1,6 @@
 import type { CallEffects, PermissionMode, PermissionRule, SensitivePaths } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { PROTECTED_PATHS } from "../../../environment/sandbox/sandbox-policy.ts";
+import { GIT_STEERING_PATHS, STEERING_PATHS } from "../../../environment/workspace/steering-paths.ts";
 import { compilePolicy } from "./compiled-policy.ts";
 import { decidePermission } from "../../features/permissions/decide-permission.ts";
 import type { PermissionSubject } from "./judged-call.ts";
@@ -69,7 +69,9 @@ describe("a sensitive file", () => {
   });
 
   it("is, where it steers, whatever a sandbox keeps from being written", () => {
-    for (const path of PROTECTED_PATHS) expect([path, writing(path)]).toEqual([path, "ask"]);
+    const kept = [...STEERING_PATHS, ...GIT_STEERING_PATHS.map((path) => `.git/${path}`)].map((path) => path.replaceAll("*", "x"));
+    for (const path of kept.flatMap((path) => [path, `a/b/${path}`, `a/${path}/c`, path.toUpperCase()]))
+      expect([path, writing(path)]).toEqual([path, "ask"]);
   });
 
   it("is asked about in every mode but bypass-all; plan-only denies the writes, deny-unauthorized both", () => {

@@ -1,40 +1,9 @@
 import type { SensitivePaths } from "@keelson/protocol";
+import { PathNames } from "../../../environment/workspace/path-names.ts";
+import { SECRET_PATHS, SECRET_SAMPLES, SYSTEM_SECRET_PATHS } from "../../../environment/workspace/secret-paths.ts";
+import { STEERING_PATHS, SYSTEM_STEERING_PATHS, VERSION_CONTROL_FOLDERS } from "../../../environment/workspace/steering-paths.ts";
 import type { Glob } from "./glob.ts";
 import { compilePathPattern, matchesPath, type SeenPath } from "./path-pattern.ts";
-
-/** Keys and credentials: reading them gives them away, writing them takes something over. */
-const SECRETS: readonly string[] = [
-  ...[".env", ".env.*", ".envrc", ".netrc", "_netrc", ".git-credentials", ".pgpass", ".my.cnf", ".pypirc", ".htpasswd", ".vault-token"],
-  ...["*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk"],
-  ...["id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "credentials.json", "service-account*.json", "service_account*.json"],
-  ...[".ssh/**", ".gnupg/**", ".aws/**", ".azure/**", ".kube/**", ".config/gcloud/**", ".config/gh/**", ".keelson/**"],
-  ...[".docker/config.json", ".cargo/credentials*", ".gem/credentials", ".terraform.d/credentials*"],
-].map((name) => `**/${name}`);
-const SECRETS_OF_THE_SYSTEM: readonly string[] = ["/etc/shadow*", "/etc/gshadow*", "/etc/sudoers*", "/proc/*/environ", "/proc/*/mem"];
-
-/** Samples without secrets. They may be read and written. */
-const SAMPLES: readonly string[] = [".env.example", ".env.sample", ".env.template", ".env.dist"].map((name) => `**/${name}`);
-
-/** What steers agents, editors, version control, package managers and shells: whoever writes it decides what runs later. */
-const STEERING: readonly string[] = [
-  ...[".git/**", ".gitmodules", ".gitconfig", ".config/git/**", ".hg/**", ".svn/**"],
-  ...[".husky/**", ".githooks/**", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml"],
-  ...["AGENTS.md", "AGENTS.override.md", "AGENTS.local.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".github/copilot-instructions.md"],
-  ...[".cursorrules", ".cursor/**", ".windsurfrules", ".windsurf/**", ".clinerules", ".clinerules/**", ".aider.conf.yml", ".mcp.json"],
-  ...[".agents/**", ".amazonq/**", ".claude/**", ".codex/**", ".continue/**", ".gemini/**", ".kiro/**", ".opencode/**", ".roo/**"],
-  ...[".vscode/**", ".idea/**", ".zed/**", ".devcontainer/**", "*.code-workspace"],
-  ...[".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".mise.toml", "mise.toml"],
-  ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc", ".kshrc", ".cshrc", ".tcshrc"],
-  ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".config/fish/**", ".vimrc", ".exrc", ".config/nvim/**", ".tmux.conf"],
-  ...[".config/systemd/**", ".config/autostart/**", "Library/LaunchAgents/**"],
-].map((name) => `**/${name}`);
-const STEERING_OF_THE_SYSTEM: readonly string[] = [
-  "/etc/**",
-  "/var/spool/cron/**",
-  "/boot/**",
-  "/usr/lib/systemd/**",
-  "/Library/LaunchDaemons/**",
-];
 
 /** Compiled. A path is looked at in lower case: on many disks `.ENV` is the same file. */
 export interface SensitiveSet {
@@ -53,11 +22,12 @@ export function sensitiveSet(option: SensitivePaths | undefined): SensitiveSet {
 }
 
 function compileSet({ reads = [], writes = [] }: Exclude<SensitivePaths, false>): SensitiveSet {
-  const samples = compileAll(SAMPLES);
   const own = { reads: compileAll(reads), writes: compileAll(writes) };
-  const secrets = compileAll([...SECRETS, ...SECRETS_OF_THE_SYSTEM]);
-  const steering = compileAll([...STEERING, ...STEERING_OF_THE_SYSTEM]);
-  const isSecret = (path: SeenPath): boolean => matchesPath(secrets, path) && !matchesPath(samples, path);
+  const secrets = new PathNames(SECRET_PATHS, SECRET_SAMPLES);
+  const steering = new PathNames([...STEERING_PATHS, ...VERSION_CONTROL_FOLDERS]);
+  const secretsOfTheSystem = compileAll(SYSTEM_SECRET_PATHS);
+  const steeringOfTheSystem = compileAll(SYSTEM_STEERING_PATHS.flatMap((path) => [path, `${path}/**`]));
+  const isSecret = (path: SeenPath): boolean => matchesPath(secretsOfTheSystem, path) || secrets.has(path.shown);
   return {
     read(given) {
       const path = inLowerCase(given);
@@ -65,7 +35,7 @@ function compileSet({ reads = [], writes = [] }: Exclude<SensitivePaths, false>)
     },
     write(given) {
       const path = inLowerCase(given);
-      return isSecret(path) || matchesPath(steering, path) || matchesPath(own.writes, path);
+      return isSecret(path) || steering.has(path.shown) || matchesPath(steeringOfTheSystem, path) || matchesPath(own.writes, path);
     },
   };
 }
