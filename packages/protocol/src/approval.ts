@@ -62,8 +62,11 @@ export type OpenQuestion = ApprovalRequest & {
 
 /** What somebody who answers `allow-always` allows from then on: patterns of allow rules, shown before they are chosen. */
 export type AlwaysChoice = {
-  /** `exact`: these very arguments. `command`: this program and subcommand. `tool`: every call of the tool. */
-  readonly scope: "exact" | "command" | "tool";
+  /**
+   * `exact`: these very arguments. `command`: this program and subcommand. `tool`: every call of the tool. `outside`: this command outside of the
+   * sandbox. `host`: these hosts for all commands. `port`: these ports on this machine.
+   */
+  readonly scope: "exact" | "command" | "tool" | "outside" | "host" | "port";
   /** One for each part of the call that asks. */
   readonly rules: readonly string[];
 };

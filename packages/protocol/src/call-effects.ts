@@ -21,6 +21,10 @@ export interface CallEffects {
   readonly unknown?: readonly string[];
   /** It runs confined by a sandbox: what reading can't tell of it is held back when it happens. Absent: nothing confines it. */
   readonly confined?: Confinement;
+  /** It asks to run outside of the sandbox that confines the calls of its run. Only a person or a rule about `outside` allows that. */
+  readonly outside?: { readonly reason: string };
+  /** Ports of its network that it asks to make reachable on this machine. Only a person or a rule about `port` allows that. */
+  readonly ports?: readonly number[];
 }
 
 /** What a sandbox says of the effects of a call before it runs. */
@@ -29,6 +33,8 @@ export interface Confinement {
   readonly refused: readonly string[];
   /** Which hosts it lets be reached: none, those that its policy lists, or any. Absent: any. */
   readonly reaches?: "none" | "listed" | "any";
+  /** Hosts of the call that its policy does not list, and that a person or a rule about `host` can open. */
+  readonly closed?: readonly string[];
 }
 
 /** One program with its arguments. */

@@ -1,6 +1,7 @@
 import type { CallEffects } from "./call-effects.ts";
 import type { Digest } from "./ids.ts";
 import type { BlobStore } from "./log.ts";
+import type { HostVerdict } from "./tool.ts";
 import type { JobInfo, PipelineStage, ProcessInfo } from "./process.ts";
 
 /** The size of a terminal in characters. */
@@ -30,6 +31,11 @@ export interface ExecuteRequest {
   /** Runs it on a terminal of its own; all that it writes is stdout then. An executor without terminals rejects with `unsupported`. */
   readonly pty?: boolean | TerminalSize;
   readonly signal?: AbortSignal;
+  /**
+   * Asked about each connection to a host, where a sandbox filters them: `open` opens a host that its policy does not list, `denied` closes one that
+   * it does. Executors that filter nothing ignore it.
+   */
+  judgeHost?(host: string, port: number): HostVerdict;
   /** Called once, when it runs. */
   onStart?(started: { readonly pid: number }): void;
   /** Called with text as it arrives. */
@@ -53,6 +59,10 @@ export interface ExecuteResponse {
   readonly left?: readonly number[];
   /** Entries that a sandbox moved aside, because programs outside of it would obey them. `stderr` names them, too. */
   readonly movedAside?: readonly MovedEntry[];
+  /** Connections that a sandbox refused while it ran, as `example.com:443`. Another command that ran at the same time may have asked for them. */
+  readonly refusedHosts?: readonly string[];
+  /** The bytes of memory that it may use, if the kernel ended one of its processes for using more, or refused memory to it. */
+  readonly memoryLimit?: number;
 }
 
 /** An entry that was moved aside. Paths are absolute. */

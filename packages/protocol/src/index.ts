@@ -80,6 +80,7 @@ export {
   type TextOrigin,
   type ApprovalTest,
   type CallPlace,
+  type HostVerdict,
   type PlannedCall,
   type PlannedFiles,
   type PlannedPrograms,

@@ -81,6 +81,11 @@ export interface ToolCall {
    */
   mayRead?(path: string): boolean;
   /**
+   * What rules and answers say of a connection of this call to a host, at this moment: `open` where a rule about `host` or an answer allows it,
+   * `denied` where a rule denies it or asks before it, else `unlisted`. Absent outside of a run.
+   */
+  judgeHost?(host: string, port: number): HostVerdict;
+  /**
    * Says that the result will hold text that nobody vouches for, where that shows only while the call runs: a link that led outside, a page
    * behind a redirect. Absent outside of a run. @param source where the text is from, in a few words for a person
    */
@@ -102,6 +107,8 @@ export interface ToolCall {
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
 }
+
+export type HostVerdict = "open" | "denied" | "unlisted";
 
 /** Where a call would run, by what is known before it does. */
 export interface CallPlace {

@@ -7,6 +7,9 @@ const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
   exact: "exactly this",
   command: "this program and subcommand",
   tool: "every call of this tool",
+  outside: "exactly this, outside of the sandbox",
+  host: "connections of every command to this host",
+  port: "this port on your machine",
 };
 
 const INDENT = "     ";

@@ -63,7 +63,12 @@ const endReason = word<EndReason>();
 const path = optional(list(text()));
 const risk = oneOf<RiskLevel>("none", "low", "medium", "high", "critical");
 const always = optional(
-  list(fields<AlwaysChoice>({ scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool"), rules: list(text()) })),
+  list(
+    fields<AlwaysChoice>({
+      scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool", "outside", "host", "port"),
+      rules: list(text()),
+    }),
+  ),
 );
 const asked = optional(
   fields<AskedQuestion>({

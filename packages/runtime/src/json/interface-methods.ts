@@ -83,7 +83,16 @@ export const VFS_METHODS: MethodOptions<Vfs> = {
   mv: [2, { signal: true }],
 };
 
-const PROGRAM = { cwd: true, env: true, inheritEnv: FLAG_OPTION, stdin: true, timeoutMs: true, maxOutputBytes: true, signal: true };
+const PROGRAM = {
+  cwd: true,
+  env: true,
+  inheritEnv: FLAG_OPTION,
+  stdin: true,
+  timeoutMs: true,
+  maxOutputBytes: true,
+  signal: true,
+  judgeHost: true,
+};
 
 const JOB: OptionNames<JobRequest> = { ...PROGRAM, command: true, program: true, args: true, blobs: true, pty: true };
 

@@ -2,12 +2,13 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecuteResponse } from "@keelson/protocol";
-import { createOverlay, createSandboxExecutor, type SandboxPolicy } from "keelson/environment";
+import { createOverlay, createSandboxExecutor, createSandboxSession, type SandboxPolicy } from "keelson/environment";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
 import type { EscapeProbe } from "./escape-probe.ts";
 import { ESCAPE_PROBES } from "./escape-probes.ts";
 import { OVERLAY_PROBES } from "./overlay-probes.ts";
+import { SESSION_PROBES } from "./session-probes.ts";
 import { createProbeWorld, type ProbeWorld } from "./probe-world.ts";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
 
@@ -112,6 +113,20 @@ describeWithBubblewrap("attempts to get out of the sandbox", () => {
     );
   });
 
+  it("fail as well where the commands share the network and /tmp of a session", { timeout: 300_000 }, async () => {
+    await using world = await createProbeWorld();
+    await using session = createSandboxSession();
+    const { outside, workspace } = world;
+    const before = stateOf([outside], world);
+    const probes = [...sampleOf(sampleSize("escape probes in a session", { test: 32, ci: 64, soak: all }), possible), ...SESSION_PROBES];
+    await tryProbes(world, probes, async (command, policy, env) => {
+      const response = await createSandboxExecutor(policy, { workspace, env, session }).execute(command);
+      expect(session.unavailable).toBeUndefined();
+      expect(stateOf([outside], world)).toEqual(before);
+      return response;
+    });
+  });
+
   it("fail as well where the workspace is an overlay: its base and other overlays are out of reach", { timeout: 300_000 }, async () => {
     await using world = await createProbeWorld();
     const { outside, workspace: base, store } = world;
@@ -133,7 +148,8 @@ describeWithBubblewrap("attempts to get out of the sandbox", () => {
 
 describe("the table of escape probes", () => {
   it("has at least 60, each with a name of its own", () => {
-    expect(new Set([...ESCAPE_PROBES, ...OVERLAY_PROBES].map(({ name }) => name)).size).toBe(ESCAPE_PROBES.length + OVERLAY_PROBES.length);
+    const all = [...ESCAPE_PROBES, ...OVERLAY_PROBES, ...SESSION_PROBES];
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
     expect(ESCAPE_PROBES.length).toBeGreaterThanOrEqual(60);
   });
 });

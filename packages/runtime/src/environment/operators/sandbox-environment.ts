@@ -46,7 +46,7 @@ export interface SandboxEnvironmentOptions {
   /** Resolves the credentials of a spec. */
   readonly secrets?: SecretResolver | undefined;
   /** How commands are run. */
-  readonly executor?: Omit<SandboxExecutorOptions, "workspace"> | undefined;
+  readonly executor?: Omit<SandboxExecutorOptions, "workspace" | "session"> | undefined;
 }
 
 const PROVIDED: Provided = {

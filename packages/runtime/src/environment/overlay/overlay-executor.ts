@@ -23,7 +23,7 @@ export interface OverlayCommands {
 export function createOverlayExecutor(
   { base, store, now, during }: OverlayCommands,
   policy: SandboxPolicy,
-  options: Omit<SandboxExecutorOptions, "workspace">,
+  options: Omit<SandboxExecutorOptions, "workspace" | "session">,
 ): Executor {
   const { filesystem = {}, ...rest } = readSandboxPolicy(policy);
   const confined = { ...rest, filesystem: { ...filesystem, deniedPaths: [...(filesystem.deniedPaths ?? []), store] } };

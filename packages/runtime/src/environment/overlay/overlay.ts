@@ -40,7 +40,7 @@ export interface Overlay extends AsyncDisposable {
    * Runs commands in a sandbox with the workspace as its own: what they write is changed here. Where commands can't write to it they
    * are not run, and `execute` rejects with `provision-failed` and the reason.
    */
-  executor(policy: SandboxPolicy, options?: Omit<SandboxExecutorOptions, "workspace">): Executor;
+  executor(policy: SandboxPolicy, options?: Omit<SandboxExecutorOptions, "workspace" | "session">): Executor;
   /** What was changed here, in the order of paths; a folder stands before what is in it. */
   diff(options?: { readonly text?: boolean }): Promise<readonly OverlayChange[]>;
   /**

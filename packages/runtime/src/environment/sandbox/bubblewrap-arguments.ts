@@ -18,6 +18,8 @@ export interface BubblewrapPlan {
   /** File descriptors of the filter of system calls, and of what bubblewrap tells of itself. */
   readonly filterFd: number;
   readonly statusFd: number;
+  /** The arguments for `/tmp` and `/var/tmp`, and the network that bubblewrap is started in, are those of a session. Absent: the command has its own. */
+  readonly lasting?: readonly string[] | undefined;
 }
 
 // What tells of the machine, or lets its owner set it: where the user is root, files of the kernel are writable to it without any privilege.
@@ -36,10 +38,11 @@ const SHOWN_SYS = ["/sys/devices/system", "/sys/fs/cgroup"];
 
 /** What bubblewrap is told, one argument each, without the command. */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
-  const { mounts, showsAll, programs, cwd, temporaryBytes, hiddenPrograms, variables, filterFd, statusFd } = plan;
+  const { mounts, showsAll, programs, cwd, temporaryBytes, hiddenPrograms, variables, filterFd, statusFd, lasting } = plan;
   const own = (folder: string): string[] => ["--perms", "1777", "--size", String(temporaryBytes), "--tmpfs", folder];
   return [
-    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"],
+    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns"],
+    ...(lasting === undefined ? ["--unshare-net"] : []),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"],
     ...variables.flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--seccomp", String(filterFd), "--json-status-fd", String(statusFd)],
@@ -61,7 +64,8 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
       "--remount-ro",
       "/sys",
     ],
-    ...PRIVATE_FOLDERS.flatMap((folder) => (folder === "/run" ? ["--size", String(temporaryBytes), "--tmpfs", folder] : own(folder))),
+    ...["--size", String(temporaryBytes), "--tmpfs", "/run"],
+    ...(lasting ?? ["/tmp", "/var/tmp"].flatMap(own)),
     ...mounts.flatMap(({ path, as }) => {
       switch (as) {
         case "writable":

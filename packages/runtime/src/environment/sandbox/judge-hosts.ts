@@ -12,6 +12,13 @@ export function judgeHosts(network: NetworkPolicyConfig, { hosts = [] }: CallEff
   });
 }
 
+/** The hosts of a call that nothing but the list of a policy keeps from being reached. */
+export function unlistedHosts(network: NetworkPolicyConfig | undefined, { hosts = [] }: CallEffects): readonly string[] {
+  return network?.enabled === true ? [...new Set(hosts)].filter((host) => refusal(network, host) === UNLISTED) : [];
+}
+
+const UNLISTED = ", which the policy does not allow";
+
 function refusal({ enabled, allowedDomains, deniedDomains = [] }: NetworkPolicyConfig, given: string): string | undefined {
   const host = normalHost(given);
   if (host === undefined) return ", which is no host";
@@ -21,7 +28,7 @@ function refusal({ enabled, allowedDomains, deniedDomains = [] }: NetworkPolicyC
   if (!enabled) return ", and the policy gives no network";
   if (isIP(host) !== 0 && !isPublicAddress(host)) return ", which is no public address";
   if (allowedDomains === undefined || patterns(allowedDomains).some((pattern) => matchesHost(pattern, host))) return undefined;
-  return ", which the policy does not allow";
+  return UNLISTED;
 }
 
 /** What listens there is the command's own. */

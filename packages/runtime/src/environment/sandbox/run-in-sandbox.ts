@@ -13,7 +13,7 @@ import type { ControlGroup } from "./control-group.ts";
 import { deniedPrograms } from "./denied-programs.ts";
 import { withMovedAside } from "./tell-moved-aside.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
-import { createFilteringProxy } from "./network/filtering-proxy.ts";
+import { createFilteringProxy, type NetworkDecision } from "./network/filtering-proxy.ts";
 import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
@@ -27,6 +27,7 @@ import { type Mount, prepareMounts } from "./sandbox-mounts.ts";
 import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
 import { DEFAULT_TEMPORARY_BYTES, type SandboxPolicy } from "./sandbox-policy.ts";
 import { SandboxStatus } from "./sandbox-status.ts";
+import { lastingFolders, ownSession } from "./session/sandbox-session.ts";
 import { createSeccompFilter } from "./seccomp-filter.ts";
 
 // In the order in which they are given to bubblewrap.
@@ -123,7 +124,13 @@ async function runInSandbox(
   const shell = bash === undefined ? [options.shell ?? "/bin/sh"] : [bash, "--norc"];
   const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [...shell, "-c", request.command];
   const node = await realpath(process.execPath);
-  const withNetwork = policy.network?.enabled === true;
+  const session = ownSession(options.session);
+  const temporaryBytes = parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES;
+  // An overlay is mounted in namespaces of its own.
+  const held = session === undefined || place !== OWN_PLACE ? undefined : await session.hold(bubblewrap, temporaryBytes);
+  const hasNetwork = policy.network?.enabled === true;
+  if (held !== undefined && policy.network?.enabled === true) await session?.serveNetwork(held, policy.network, options);
+  const withNetwork = hasNetwork && held === undefined;
   const withLink = wiring.onLink !== undefined;
   const channel = withLink ? LINK_FD + 1 : GATE_FD + 1;
   const last = GATE_FD + Number(withLink) + Number(withNetwork);
@@ -146,22 +153,33 @@ async function runInSandbox(
   await using mounts = await prepareMounts(policy, workspace, [...shown, ...(wiring.shown ?? [])], place, onMoved);
   const showsAll = policy.filesystem?.readableRoots === undefined;
   const isNodeDenied = mounts.mounts.some(({ path, as }) => as === "hidden-folder" && isWithin(node, path));
+  const hiddenPrograms = await deniedPrograms(policy);
+  // Commands and MCP servers are started with the Node that runs Keelson, which may lie in a folder that a sandbox has of its own, as below /tmp.
+  const programs = withNetwork || withLink || (showsAll && !isNodeDenied) ? [node] : [];
+  const mounted = [...mounts.mounts.map(({ path }) => path), ...programs, ...hiddenPrograms];
   const args = bubblewrapArguments({
     mounts: mounts.mounts,
     showsAll,
-    // Commands and MCP servers are started with the Node that runs Keelson, which may lie in a folder that a sandbox has of its own, as below /tmp.
-    programs: withNetwork || withLink || (showsAll && !isNodeDenied) ? [node] : [],
+    programs,
+    lasting: held && lastingFolders(held, mounted, temporaryBytes),
     cwd: resolve(workspace, request.cwd ?? "."),
-    temporaryBytes: parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES,
-    hiddenPrograms: await deniedPrograms(policy),
+    temporaryBytes,
+    hiddenPrograms,
     variables: variables.filter(([name]) => isSafeAtStart(name)),
     filterFd: FILTER_FD,
     statusFd: STATUS_FD,
   });
-  const proxy = withNetwork ? createFilteringProxy(policy.network, options) : undefined;
+  using following = session?.follow(request);
+  const note = (decision: NetworkDecision): void => {
+    if (decision.isUnlisted === true) refusedHosts.add(`${decision.host}:${decision.port}`);
+    options.onDecision?.(decision);
+  };
+  const refusedHosts = new Set<string>();
+  const judge = request.judgeHost?.bind(request);
+  const proxy = withNetwork ? createFilteringProxy(policy.network, { ...options, judge, onDecision: note }) : undefined;
   const status = new SandboxStatus();
   const user = place.user === undefined ? [] : ["--uid", String(place.user.uid), "--gid", String(place.user.gid)];
-  const bwrap = [...place.enter, bubblewrap, ...user, "--args", String(ARGUMENTS_FD), "--", ...start];
+  const bwrap = [...place.enter, ...(held?.enter ?? []), bubblewrap, ...user, "--args", String(ARGUMENTS_FD), "--", ...start];
   const [program = "", ...rest] = await enclosed(bwrap, group, last);
   let unbridge = (): void => {};
   let refusal = (): unknown => undefined;
@@ -210,7 +228,8 @@ async function runInSandbox(
         kind: "provision-failed",
         message: `Cannot run ${request.program} in the sandbox: there is no such program. Install it, or give its whole path.`,
       });
-    return response;
+    const refusedConnections = [...refusedHosts, ...(following?.refused ?? [])];
+    return { ...response, ...(refusedConnections.length > 0 && { refusedHosts: refusedConnections }) };
   } finally {
     unbridge();
     proxy?.close();

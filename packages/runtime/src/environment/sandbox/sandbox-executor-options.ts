@@ -1,4 +1,5 @@
 import type { FilteringProxyOptions } from "./network/filtering-proxy.ts";
+import type { SandboxSession } from "./session/sandbox-session.ts";
 
 export interface SandboxExecutorOptions extends FilteringProxyOptions {
   /** Where commands start, unless they say otherwise, and what relative paths of the policy are relative to. */
@@ -10,4 +11,6 @@ export interface SandboxExecutorOptions extends FilteringProxyOptions {
   /** Takes `-c` and a command line. Default: bash, else sh. */
   readonly shell?: string | undefined;
   readonly maxOutputBytes?: number | undefined;
+  /** Made by `createSandboxSession`: `/tmp` and the loopback network outlive a command, and hosts that the policy does not list can be opened. */
+  readonly session?: SandboxSession | undefined;
 }

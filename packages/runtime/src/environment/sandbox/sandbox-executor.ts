@@ -5,11 +5,13 @@ import type { CallEffects } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { type CommandExecutor, createExecutor } from "../execution/create-executor.ts";
 import { judgeEffects } from "./judge-effects.ts";
+import { unlistedHosts } from "./judge-hosts.ts";
 import { isWithin } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
 import { createWorkspaceRun, type SandboxWorkspace } from "./run-in-sandbox.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { OWN_PLACE } from "./sandbox-place.ts";
+import { ownSession } from "./session/sandbox-session.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
 /**
@@ -28,9 +30,13 @@ export function createSandboxExecutor(policy: SandboxPolicy, options: SandboxExe
     dial: true,
     onDecision: true,
     secrets: true,
+    session: true,
   });
-  const workspace = { policy: readSandboxPolicy(policy), folder: options.workspace, place: OWN_PLACE };
-  return createWorkspaceExecutor(options, { now: () => workspace, use: (work) => work(workspace) });
+  const read = readSandboxPolicy(policy);
+  const workspace = { policy: options.session === undefined ? read : withNetwork(read), folder: options.workspace, place: OWN_PLACE };
+  const executor = createWorkspaceExecutor(options, { now: () => workspace, use: (work) => work(workspace) });
+  ownSession(options.session)?.bind(executor);
+  return executor;
 }
 
 /** As `createSandboxExecutor`, for a workspace that can be another with each command: `use` keeps it as it is while one runs. */
@@ -51,12 +57,24 @@ export function createWorkspaceExecutor(
       const inWorkspace = (path: string): string => (isWithin(path, given) ? join(workspace, relative(given, path)) : path);
       const { reads = [], writes = [] } = effects;
       const placed = { ...effects, reads: reads.map(inWorkspace), writes: writes.map(inWorkspace) };
+      // What may be opened is asked about, and refused by nothing.
+      const closed = options.session === undefined ? [] : unlistedHosts(policy.network, effects);
+      const judged = { ...placed, ...(effects.hosts && { hosts: effects.hosts.filter((host) => !closed.includes(host)) }) };
       return {
         ...effects,
-        confined: { refused: judgeEffects(policy, placed, { workspace, home: homedir() }), reaches: reachOf(policy) },
+        confined: {
+          refused: judgeEffects(policy, judged, { workspace, home: homedir() }),
+          reaches: reachOf(policy),
+          ...(closed.length > 0 && { closed }),
+        },
       };
     },
   };
+}
+
+/** A session can open hosts where a policy says nothing about the network; where it says that there is none, it holds. */
+function withNetwork(policy: SandboxPolicy): SandboxPolicy {
+  return policy.network === undefined ? { ...policy, network: { enabled: true, allowedDomains: [] } } : policy;
 }
 
 function reachOf({ network }: SandboxPolicy): "none" | "listed" | "any" {

@@ -32,6 +32,7 @@ export function checkRuleTools(
     const compiled = compilePermissionRule(rule, option);
     checkRulePath(compiled, option);
     const { tool } = compiled;
+    if (compiled.opens !== undefined && reaching.length > 0) continue;
     if (matchesGlob(tool, INFER.name) || known.some((name) => matchesGlob(tool, name))) continue;
     const open = rule.pattern.indexOf("(");
     const written = open < 0 ? rule.pattern : rule.pattern.slice(0, open);

@@ -65,7 +65,7 @@ export function compileRules(given: readonly PermissionRule[], option: string): 
       const about = rules.flatMap(({ compiled, decision }): RuleVerdict[] => {
         const own = matchesGlob(compiled.tool, toolName);
         const { binds } = compiled;
-        return own || binds?.reads || binds?.writes || binds?.hosts ? [{ compiled, decision, own }] : [];
+        return own || binds?.reads || binds?.writes || binds?.hosts || compiled.opens !== undefined ? [{ compiled, decision, own }] : [];
       });
       const withBehavior = (behavior: PermissionBehavior): readonly RuleVerdict[] =>
         about.filter(({ decision }) => decision.behavior === behavior);

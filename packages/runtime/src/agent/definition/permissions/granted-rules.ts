@@ -24,6 +24,7 @@ export function checkGrantedPatterns(patterns: unknown, operation: string): void
     checkRulePath(compiled, OPTION);
     const { tool } = compiled;
     if (matchesGlob(tool, operation)) continue;
+    if (compiled.opens !== undefined) continue;
     if (Object.values(REACHING_TOOLS).some((names) => names.some((name) => matchesGlob(tool, name)))) continue;
     const open = pattern.indexOf("(");
     throw invalid(

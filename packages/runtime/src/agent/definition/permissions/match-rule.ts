@@ -17,6 +17,7 @@ export interface ToolRule {
  */
 export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolean {
   const { argument } = compiled;
+  if (namesOpening(compiled, call)) return true;
   if (argument === undefined) return own;
   if (own && (matchesGlob(argument, call.text()) || matchesJson(compiled, call))) return true;
   const { effects } = call;
@@ -27,6 +28,22 @@ export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolea
     call.writes.some((path) => bindsWrite({ compiled, own }, path)) ||
     effects.hosts?.some((host) => bindsHost({ compiled, own }, host)) === true
   );
+}
+
+/** True if the rule is about a way out of the sandbox that the call asks for. */
+function namesOpening({ opens, argument }: CompiledRule, call: JudgedCall): boolean {
+  const { outside, ports = [], commands = [], hosts = [] } = call.effects ?? {};
+  switch (opens) {
+    case "outside":
+      if (outside === undefined) return false;
+      return argument === undefined || matchesGlob(argument, call.text()) || commands.some((command) => namesCommand(argument, command));
+    case "port":
+      return ports.some((port) => argument === undefined || matchesGlob(argument, String(port)));
+    case "host":
+      return argument === undefined && hosts.length > 0;
+    default:
+      return false;
+  }
 }
 
 /** Exactly what stands there, as a whole: the one kind of rule that covers what can't be known by reading. */

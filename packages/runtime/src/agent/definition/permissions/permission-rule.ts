@@ -11,6 +11,8 @@ export interface CompiledRule {
   readonly path?: readonly Glob[];
   /** What it binds in every call that touches the like, whatever the tool; absent without an argument pattern. */
   readonly binds?: RuleReach;
+  /** The way out of the sandbox that it is about, if its tool is spelled exactly so: no rule with a wildcard for its tool opens one. */
+  readonly opens?: Opening;
   readonly wildcards: number;
   /** Characters before the first wildcard. */
   readonly literalPrefix: number;
@@ -26,8 +28,12 @@ export interface RuleReach {
 export const REACHING_TOOLS: { readonly [K in keyof RuleReach]: readonly string[] } = {
   reads: ["read_file"],
   writes: ["write_file", "edit_file"],
-  hosts: ["web_fetch"],
+  hosts: ["web_fetch", "host"],
 };
+
+/** Ways out of a sandbox, as rules name them in the place of a tool: `outside(npm publish*)`, `host(example.com)`, `port(3000)`. */
+export type Opening = "outside" | "host" | "port";
+export const OPENINGS: readonly Opening[] = ["outside", "host", "port"];
 
 const BEHAVIORS: readonly PermissionBehavior[] = ["allow", "deny", "ask"];
 
@@ -70,7 +76,8 @@ function ranked(rule: PermissionRule, tool: Glob, argumentPattern?: string): Com
   const wildcards = tool.literals.length - 1 + (argument === undefined ? 0 : argument.literals.length - 1);
   const toolPrefix = tool.literals[0].length;
   const literalPrefix = tool.literals.length > 1 || argument === undefined ? toolPrefix : toolPrefix + argument.literals[0].length;
-  const ranks = { rule, tool, wildcards, literalPrefix };
+  const opens = tool.literals.length > 1 ? undefined : OPENINGS.find((opening) => opening === tool.literals[0]);
+  const ranks = { rule, tool, wildcards, literalPrefix, ...(opens && { opens }) };
   if (argument === undefined) return ranks;
   return { ...ranks, argument, path: compilePathPattern(argumentPattern as string), binds: reachOf(tool) };
 }

@@ -2,6 +2,7 @@ import { compareRisk, type AlwaysChoice, type CallEffects, type PermissionMode }
 import { alwaysChoices } from "./always-choices.ts";
 import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/permissions/compiled-policy.ts";
 import { coverCall, type OpenPart } from "./cover-call.ts";
+import { decideOpenings, decideOutside, outsideCall, outsideRules } from "./decide-openings.ts";
 import { judgeBounds } from "./judge-bounds.ts";
 import { leavesWith } from "./leaves-with.ts";
 import { mayTouchGuarded } from "./may-touch-guarded.ts";
@@ -117,7 +118,8 @@ function decideByPolicy(
   if (deny !== undefined) return deny;
   const refused = effects?.confined?.refused ?? [];
   if (refused.length > 0) return refusedBySandbox(refused);
-  const outOfBounds = policy.bounds === undefined || effects === undefined ? [] : judgeBounds(policy.bounds, effects, call.cwd);
+  const outOfBounds =
+    policy.bounds === undefined || effects === undefined ? [] : judgeBounds(policy.bounds, withoutClosed(effects), call.cwd);
   if (outOfBounds.length > 0) return refusedByBounds(outOfBounds);
   if (mode === "plan-only" && tool.effect !== "read" && !isHarmless(call)) return notARead(call);
   if (changed !== undefined && mode !== "bypass-all")
@@ -126,8 +128,22 @@ function decideByPolicy(
       : { behavior: "ask", reason: changed };
   const ask = firstNamed(rules.ask, call);
   if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
-  const decision = decideUnasked(policy, rules, call, grants, isTainted);
+  const own =
+    effects?.outside === undefined
+      ? decideUnasked(policy, rules, call, grants, isTainted)
+      : decideOutside(
+          decideUnasked(policy, { ...rules, allow: outsideRules(rules.allow) }, outsideCall(call), outsideRules(grants), isTainted),
+          call,
+          mode,
+        );
+  const decision = decideOpenings(own, call, { mode, allow: [...rules.allow, ...grants] });
   return approval === undefined || mode === "bypass-all" ? decision : requireApproval(decision, approval, { mode, call, grants });
+}
+
+/** The sandbox asks about hosts that its policy does not list; without one, the bounds refuse them. */
+function withoutClosed(effects: CallEffects): CallEffects {
+  const closed = effects.confined?.closed ?? [];
+  return closed.length === 0 ? effects : { ...effects, hosts: (effects.hosts ?? []).filter((host) => !closed.includes(host)) };
 }
 
 /** The decision on a call that no rule denies or asks about. */

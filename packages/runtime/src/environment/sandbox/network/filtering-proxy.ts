@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
 import { connect, isIP, type Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
-import { EnvironmentError } from "@keelson/protocol";
+import { EnvironmentError, type HostVerdict } from "@keelson/protocol";
 import type { PlaceholderSecrets } from "../../secrets/placeholder-secrets.ts";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { readServerName } from "./client-hello.ts";
@@ -22,6 +22,8 @@ export interface NetworkDecision {
   readonly port: number;
   /** Absent: it was allowed. */
   readonly refused?: string;
+  /** True if it was refused only because the policy does not list the host, so that a person may open it. */
+  readonly isUnlisted?: true;
 }
 
 export interface FilteringProxyOptions {
@@ -31,6 +33,11 @@ export interface FilteringProxyOptions {
   readonly secrets?: PlaceholderSecrets | undefined;
   /** Told of every connection that is asked for, before it is made. */
   readonly onDecision?: ((decision: NetworkDecision) => void) | undefined;
+}
+
+/** The options of a proxy, and what is said of a host at the moment of each connection, beside the policy. */
+export interface JudgedProxyOptions extends FilteringProxyOptions {
+  readonly judge?: ((host: string, port: number) => HostVerdict) | undefined;
 }
 
 /** Takes connections of sandboxed programs. */
@@ -50,9 +57,11 @@ const HEADERS_MS = 60_000;
  * the very addresses it checked. A tunnel has to begin with TLS for the host that was asked for, unless a rule names its port; what is
  * said inside of TLS is not seen, so that placeholders of secrets pass through it as they are.
  */
-export function createFilteringProxy(policy: NetworkPolicyConfig, options: FilteringProxyOptions = {}): FilteringProxy {
+export function createFilteringProxy(policy: NetworkPolicyConfig, options: JudgedProxyOptions = {}): FilteringProxy {
   const { resolve, secrets, dial = (address, port) => connect({ host: address, port }) } = options;
-  const rules = createNetworkRules(policy);
+  const rules = createNetworkRules(policy, options.judge);
+  const note = (host: string, port: number, refused: string): void =>
+    options.onDecision?.({ host, port, refused, ...(rules.isUnlisted(host, port) && { isUnlisted: true }) });
   const open = new Set<Socket>();
   /** Hosts of tunnels in which plain HTTP is spoken. */
   const tunnelled = new WeakMap<Socket, string>();
@@ -93,7 +102,10 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
       throw new Refusal(reason);
     };
     const refusal = rules.refusal(host, port);
-    if (refusal !== undefined) refuse(refusal);
+    if (refusal !== undefined) {
+      note(host, port, refusal);
+      throw new Refusal(refusal);
+    }
     const addresses = await publicAddressesOf(host, resolve).catch((error: unknown) => refuse(messageOf(error)));
     const denied = addresses.find((address) => rules.denies(address, port));
     if (denied !== undefined) refuse(`${host} stands for ${denied}, which the policy denies`);
@@ -174,7 +186,7 @@ export function createFilteringProxy(policy: NetworkPolicyConfig, options: Filte
     const port = Number(digits);
     const refusal = rules.refusal(host, port);
     if (refusal !== undefined) {
-      options.onDecision?.({ host, port, refused: refusal });
+      note(host, port, refusal);
       throw new Refusal(refusal);
     }
     if (port === 80 && !rules.isNamedPort(host, port)) {

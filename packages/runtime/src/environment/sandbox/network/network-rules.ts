@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { HostVerdict } from "@keelson/protocol";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { type HostPattern, matchesHost, normalHost, parseHostPattern } from "./host-pattern.ts";
 import { isPublicAddress } from "../../../transport/public-address.ts";
@@ -10,25 +11,41 @@ export interface NetworkRules {
   denies(host: string, port: number): boolean;
   /** Why a connection is refused before its name is resolved; `undefined` when nothing speaks against it. */
   refusal(host: string, port: number): string | undefined;
+  /** True if nothing but the policy's list speaks against the connection, so that a person may open the host. */
+  isUnlisted(host: string, port: number): boolean;
   /** A port other than 80 and 443 that a rule names: what is spoken there is not known. */
   isNamedPort(host: string, port: number): boolean;
 }
 
-/** Judges hosts by a policy: denied wins; without a list of allowed ones every public host is. */
-export function createNetworkRules({ allowedDomains, deniedDomains = [] }: NetworkPolicyConfig): NetworkRules {
+/**
+ * Judges hosts by a policy: denied wins; without a list of allowed ones every public host is.
+ * @param judge what is said of a host at this moment, beside the policy
+ */
+export function createNetworkRules(
+  { allowedDomains, deniedDomains = [] }: NetworkPolicyConfig,
+  judge: (host: string, port: number) => HostVerdict = () => "unlisted",
+): NetworkRules {
   const allowed = allowedDomains?.map(readPattern);
   const denied = deniedDomains.map(readPattern);
   const isNamedPort = (host: string, port: number): boolean =>
-    allowed?.some((pattern) => pattern.port === port && matchesHost(pattern, host)) === true;
+    allowed?.some((pattern) => pattern.port === port && matchesHost(pattern, host)) === true ||
+    (!USUAL_PORTS.has(port) && judge(host, port) === "open");
   const denies = (host: string, port: number): boolean =>
     denied.some((pattern) => matchesHost(pattern, host) && (pattern.port === undefined || pattern.port === port));
+  const barred = (host: string, port: number): string | undefined => {
+    if (normalHost(host) !== host) return `${host} is no host`;
+    if (denies(host, port)) return `the policy denies ${host}`;
+    if (judge(host, port) === "denied") return `a rule denies ${host}`;
+    return isIP(host) !== 0 && !isPublicAddress(host) ? `${host} is not a public address` : undefined;
+  };
   return {
     denies,
     isNamedPort,
+    isUnlisted: (host, port) => allowed !== undefined && barred(host, port) === undefined,
     refusal(host, port) {
-      if (normalHost(host) !== host) return `${host} is no host`;
-      if (denies(host, port)) return `the policy denies ${host}`;
-      if (isIP(host) !== 0 && !isPublicAddress(host)) return `${host} is not a public address`;
+      const reason = barred(host, port);
+      if (reason !== undefined) return reason;
+      if (judge(host, port) === "open") return undefined;
       if (allowed !== undefined && !allowed.some((pattern) => matchesHost(pattern, host))) return `the policy does not allow ${host}`;
       if (allowed?.some((pattern) => matchesHost(pattern, host) && pattern.port === undefined) !== false && USUAL_PORTS.has(port))
         return undefined;

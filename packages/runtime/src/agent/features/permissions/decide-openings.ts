@@ -1,0 +1,73 @@
+import type { AlwaysChoice, PermissionMode } from "@keelson/protocol";
+import { exactRule } from "../../../session/exact-rule.ts";
+import type { RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
+import { matchesGlob } from "../../definition/permissions/glob.ts";
+import type { JudgedCall } from "../../definition/permissions/judged-call.ts";
+import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
+import { bindsHost } from "../../definition/permissions/match-rule.ts";
+
+/** The allow rules of a call that asks to run outside of the sandbox: those about `outside` in the place of those about its tool. */
+export function outsideRules(rules: readonly RuleVerdict[]): readonly RuleVerdict[] {
+  return rules.flatMap((rule) => {
+    if (rule.compiled.opens === "outside") return [{ ...rule, own: true }];
+    return rule.own ? [] : [rule];
+  });
+}
+
+/** Returns the call with commands that only run unasked inside of a sandbox. */
+export function outsideCall(call: JudgedCall): JudgedCall {
+  const { effects } = call;
+  if (effects?.commands === undefined) return call;
+  return { ...call, effects: { ...effects, commands: effects.commands.map(({ readOnly: _, ...command }) => command) } };
+}
+
+/** Asks about a call outside of the sandbox that no rule about `outside` covers. `decision` is what such rules alone say. */
+export function decideOutside(decision: PermissionDecision, call: JudgedCall, mode: PermissionMode): PermissionDecision {
+  const { outside } = call.effects ?? {};
+  if (outside === undefined || decision.behavior === "deny" || decision.rule !== undefined || mode === "bypass-all") return decision;
+  const asked = `It asks to run outside of the sandbox, where nothing confines it: ${JSON.stringify(outside.reason)}.`;
+  return {
+    behavior: "ask",
+    reason: decision.behavior === "ask" && decision.always?.length === 1 ? `${asked} ${decision.reason}` : asked,
+    always: [{ scope: "outside", rules: [exactRule("outside", call.text())] }],
+  };
+}
+
+/** Makes a decision stricter where the call asks for hosts or ports of the sandbox that no rule about `host` and `port` opens. */
+export function decideOpenings(
+  decision: PermissionDecision,
+  call: JudgedCall,
+  { mode, allow }: { readonly mode: PermissionMode; readonly allow: readonly RuleVerdict[] },
+): PermissionDecision {
+  const { confined, ports = [] } = call.effects ?? {};
+  if (decision.behavior === "deny" || mode === "bypass-all") return decision;
+  const hosts = (confined?.closed ?? []).filter((host) => !allow.some((rule) => opensHost(rule, host)));
+  const closedPorts = ports.map(String).filter((port) => !allow.some((rule) => opensPort(rule, port)));
+  if (hosts.length + closedPorts.length === 0) return decision;
+  const reasons = [
+    ...(hosts.length > 0 ? [`The sandbox has no connection to ${hosts.join(", ")} yet.`] : []),
+    ...(closedPorts.length > 0
+      ? [`Port ${closedPorts.join(", ")} of the sandbox would be reachable on this machine, for its browser and every other program.`]
+      : []),
+  ];
+  if (mode === "deny-unauthorized")
+    return {
+      behavior: "deny",
+      reason: `${reasons.join(" ")} In permission mode deny-unauthorized nobody is asked: rules such as "host(example.com)" and "port(3000)" open them.`,
+    };
+  const rules = [...hosts.map((host) => exactRule("host", host)), ...closedPorts.map((port) => exactRule("port", port))];
+  const opened: AlwaysChoice = { scope: hosts.length > 0 ? "host" : "port", rules };
+  if (decision.behavior === "allow") return { behavior: "ask", reason: reasons.join(" "), always: [opened] };
+  // A lasting answer must answer the other question about the call, too.
+  const [exact] = decision.always ?? [];
+  const always = exact === undefined ? {} : { always: [{ scope: exact.scope, rules: [...exact.rules, ...rules] }] };
+  return { behavior: "ask", reason: `${decision.reason} ${reasons.join(" ")}`, ...always };
+}
+
+function opensHost(rule: RuleVerdict, host: string): boolean {
+  return rule.compiled.opens === "host" && (rule.compiled.argument === undefined || bindsHost(rule, host));
+}
+
+function opensPort({ compiled: { opens, argument } }: RuleVerdict, port: string): boolean {
+  return opens === "port" && (argument === undefined || matchesGlob(argument, port));
+}

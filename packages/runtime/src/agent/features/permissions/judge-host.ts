@@ -1,0 +1,37 @@
+import type { HostVerdict } from "@keelson/protocol";
+import type { CompiledPolicy, RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
+import { matchesGlob } from "../../definition/permissions/glob.ts";
+
+// A rule that names a host without a port is about these.
+const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
+
+/** What the rules of all policies, and what people allowed, say of a connection to a host. */
+export function judgeHost(
+  { host, port }: { readonly host: string; readonly port: number },
+  {
+    policies,
+    tool,
+    grants,
+  }: { readonly policies: readonly CompiledPolicy[]; readonly tool: string; readonly grants: readonly RuleVerdict[] },
+): HostVerdict {
+  const name = host.toLowerCase();
+  const withPort = `${name}:${port}`;
+  const names = ({ compiled: { argument, binds, opens } }: RuleVerdict, anyPort: boolean): boolean => {
+    if (opens !== "host" && binds?.hosts !== true) return false;
+    if (argument === undefined) return opens === "host";
+    return ((anyPort || USUAL_PORTS.has(port)) && matchesGlob(argument, name)) || matchesGlob(argument, withPort);
+  };
+  if (policies.some((policy) => asksOrDenies(policy).some((rule) => names(rule, true)))) return "denied";
+  const isOpen = policies.every((policy) => {
+    const { allow } = policy.rulesFor(tool);
+    return (policy.mode === "deny-unauthorized" ? allow : [...allow, ...grants]).some(
+      (rule) => rule.compiled.opens === "host" && names(rule, false),
+    );
+  });
+  return isOpen && policies.length > 0 ? "open" : "unlisted";
+
+  function asksOrDenies(policy: CompiledPolicy): readonly RuleVerdict[] {
+    const { deny, ask } = policy.rulesFor(tool);
+    return [...deny, ...ask];
+  }
+}
