@@ -1,21 +1,39 @@
 import { delimiter, dirname } from "node:path";
 import type { Executor } from "@keelson/protocol";
-import { createProcessExecutor, createSandboxExecutor } from "keelson/environment";
+import { createProcessExecutor, createSandboxExecutor, createSandboxSession } from "keelson/environment";
 import type { Policy } from "keelson/security";
+import type { LeavingExecutor } from "../tools/bash.ts";
 import { commandEnvironment } from "./command-environment.ts";
+
+/** What runs the commands of a run. */
+export interface CodingExecutors {
+  readonly exec: Executor;
+  /** Present if `exec` is a sandbox. */
+  readonly leaving?: LeavingExecutor;
+}
 
 /**
  * Runs what the agent writes.
  * @param sandbox commands run in a sandbox of the policy; without a policy they may write in the project, and there is no network
  */
-export function createCodingExecutor(
-  cwd: string,
-  { sandbox, policy }: { readonly sandbox: boolean; readonly policy?: Policy | undefined },
-): Executor {
+export function createCodingExecutor(cwd: string, options: CodingExecutorOptions): Executor {
+  return createCodingExecutors(cwd, options).exec;
+}
+
+export interface CodingExecutorOptions {
+  readonly sandbox: boolean;
+  readonly policy?: Policy | undefined;
+}
+
+/** The same, with the way out of the sandbox. */
+export function createCodingExecutors(cwd: string, { sandbox, policy }: CodingExecutorOptions): CodingExecutors {
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
-  if (!sandbox) return createProcessExecutor({ cwd, inherited: commandEnvironment(policy, { sandbox }).variables, env: { PATH: path } });
-  return createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd, env: { ...process.env, PATH: path } });
+  const outside = createProcessExecutor({ cwd, inherited: commandEnvironment(policy, { sandbox: false }).variables, env: { PATH: path } });
+  if (!sandbox) return { exec: outside };
+  const session = createSandboxSession();
+  const exec = createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd, env: { ...process.env, PATH: path }, session });
+  return { exec, leaving: { outside, publish: (port) => session.publish(port) } };
 }
 
 /** @throws EnvironmentError with the reason where no sandbox can be made here: then nothing of the agent may run */
@@ -26,15 +44,17 @@ export async function checkSandbox(commands: Executor): Promise<void> {
 /** For the model, which otherwise learns of each limit by running into it. */
 export function sandboxLines({ sandbox: { filesystem = {}, network, commands } }: Pick<Policy, "sandbox"> = { sandbox: {} }): string {
   const { writableRoots = ["the project"], deniedPaths = [] } = filesystem;
+  const opened = "others have to be opened with `hosts` of bash, which a person decides";
   const hosts =
-    network?.enabled !== true
+    network?.enabled === false
       ? "There is no network"
-      : network.allowedDomains === undefined
+      : network !== undefined && network.allowedDomains === undefined
         ? "Public hosts can be reached"
-        : `Of the network only ${network.allowedDomains.join(", ") || "nothing"} can be reached`;
+        : `Of the network only ${network?.allowedDomains?.join(", ") || "no host"} can be reached; ${opened}`;
   return [
-    `Commands run in a sandbox: they can write only in ${writableRoots.join(", ")} and in /tmp, which is empty at the start of every command.`,
+    `Commands run in a sandbox: they can write only in ${writableRoots.join(", ")} and in /tmp. /tmp and the loopback network last for the session, so that a server in the background answers later commands.`,
     `${hosts}.`,
+    "What cannot work inside runs with `outside: true` and a reason; a person decides.",
     ...(deniedPaths.length > 0 ? [`These are hidden: ${deniedPaths.join(", ")}.`] : []),
     ...(commands?.allowed !== undefined ? [`Only these programs run: ${commands.allowed.join(", ")}.`] : []),
     ...(commands?.denied !== undefined && commands.denied.length > 0 ? [`These programs don't: ${commands.denied.join(", ")}.`] : []),

@@ -7,8 +7,8 @@ import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
+import { createCodingExecutors, sandboxLines } from "./coding-executor.ts";
 import { commandEnvironment, withheldLines } from "./command-environment.ts";
-import { createCodingExecutor, sandboxLines } from "./coding-executor.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
@@ -85,8 +85,10 @@ function createCodingAgent(
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const files = createDiskVfs({ root: cwd });
   const { model, fallbackModel, sandbox = false, maxTurns, maxCost, timeoutMs } = agent;
-  const exec = redactExecutor(createCodingExecutor(cwd, { sandbox, policy }), secrets.redactor);
-  const tools = withNestedInstructions(createCodingTools({ files, exec, blobs }), { cwd, isTrusted });
+  const made = createCodingExecutors(cwd, { sandbox, policy });
+  const exec = redactExecutor(made.exec, secrets.redactor);
+  const leaving = made.leaving && { ...made.leaving, outside: redactExecutor(made.leaving.outside, secrets.redactor) };
+  const tools = withNestedInstructions(createCodingTools({ files, exec, leaving, blobs }), { cwd, isTrusted });
   return createAgent({
     name: AGENT_NAME,
     model,

@@ -13,9 +13,12 @@ const EXECUTOR_SLACK_MS = 30_000;
 /** Reads what a command in the background wrote, and what the result of one in the foreground left out. */
 export function createBashOutputTool({
   exec,
+  outside,
   blobs,
 }: {
   readonly exec: Executor;
+  /** Runs commands outside of the sandbox, if `exec` is one. */
+  readonly outside?: Executor | undefined;
   readonly blobs?: Pick<BlobStore, "get"> | undefined;
 }): Tool<{ readonly id: string; readonly offset?: number; readonly wait_seconds?: number }> {
   /** Where the last reading of each job ended. */
@@ -45,7 +48,9 @@ export function createBashOutputTool({
         read.set(id, page.next);
         return `${page.text === "" ? "(nothing there)" : page.text.replace(/\n$/, "")}\n[${page.isLast ? "the end" : `more from offset ${page.next} on`}]`;
       }
-      const page = await jobsOf(programsOf(call, exec)).poll(id, {
+      const page = await (
+        await jobsWith(id, [programsOf(call, exec), outside])
+      ).poll(id, {
         after,
         maxBytes: PAGE_BYTES,
         waitMs: wait_seconds * 1000,
@@ -64,9 +69,11 @@ export function createBashOutputTool({
 /** Ends a command in the background. */
 export function createKillBashTool({
   exec,
+  outside,
   killed,
 }: {
   readonly exec: Executor;
+  readonly outside?: Executor | undefined;
   readonly killed: Set<string>;
 }): Tool<{ readonly id: string }> {
   return defineTool({
@@ -77,7 +84,7 @@ export function createKillBashTool({
     input: toolInput({ id: text("What bash gave: job_…") }),
     async execute({ id }, call) {
       killed.add(id);
-      return `[${stateOf(await jobsOf(programsOf(call, exec)).kill(id))}]`;
+      return `[${stateOf(await (await jobsWith(id, [programsOf(call, exec), outside])).kill(id))}]`;
     },
   });
 }
@@ -91,6 +98,14 @@ async function keptPage(blobs: Pick<BlobStore, "get"> | undefined, id: string, o
     if (LogError.is(error, "not-found") || LogError.is(error, "invalid-input")) throw toolFailure("bash_output", unknown, error);
     throw error;
   }
+}
+
+/** Returns the jobs that have this one; those of the first executor if none has. */
+async function jobsWith(id: string, [first, ...others]: readonly [Executor, ...(Executor | undefined)[]]): Promise<Jobs> {
+  const own = jobsOf(first);
+  for (const jobs of [own, ...others.flatMap((executor) => executor?.jobs ?? [])])
+    if ((await jobs.list()).some((job) => job.id === id)) return jobs;
+  return own;
 }
 
 function jobsOf({ jobs }: Executor): Jobs {

@@ -1,10 +1,22 @@
-import type { BlobStore, CallEffects, Executor, ExecuteResponse, PlannedPrograms, Tool, ToolCall, ToolOutput } from "@keelson/protocol";
+import {
+  type BlobStore,
+  type CallEffects,
+  EnvironmentError,
+  type ExecuteResponse,
+  type Executor,
+  type PlannedPrograms,
+  type Tool,
+  type ToolCall,
+  type ToolOutput,
+} from "@keelson/protocol";
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
-import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
+import { sandboxNotes } from "./sandbox-notes.ts";
+import { hostJudge, isOutside, withRequests } from "./sandbox-requests.ts";
+import { flag, integer, list, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
 import { toolFailure } from "./workspace-files.ts";
 
@@ -12,9 +24,23 @@ export interface BashInput {
   readonly command: string;
   readonly timeout_seconds?: number;
   readonly run_in_background?: boolean;
+  readonly outside?: boolean;
+  readonly reason?: string;
+  readonly hosts?: readonly string[];
+  readonly publish?: readonly number[];
 }
+/** How calls leave a sandbox. */
+export interface LeavingExecutor {
+  /** Runs commands outside of it. */
+  readonly outside: Executor;
+  /** Makes a port of its network reachable on this machine. */
+  publish(port: number): Promise<void>;
+}
+
 export interface BashOperations {
   readonly exec: Executor;
+  /** Present if `exec` is a sandbox that a call may leave. */
+  readonly leaving?: LeavingExecutor | undefined;
   /** The jobs that the model ended itself, so that it need not be told. */
   readonly killed?: ReadonlySet<string>;
   /** Where output is kept of which the result has beginning and end only, to be read with `bash_output`. */
@@ -34,7 +60,9 @@ const EXECUTOR_SLACK_MS = 30_000;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec, killed = new Set(), blobs }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, leaving, killed = new Set(), blobs }: BashOperations): Tool<BashInput> {
+  const runsIn = (input: BashInput, call: Pick<ToolCall, "environment">): Executor =>
+    isOutside(input, call, { leaving }) ? (leaving?.outside ?? exec) : programsOf(call, exec);
   return defineTool<BashInput>({
     name: "bash",
     description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle${blobs === undefined ? "" : ", which bash_output reads"}.`,
@@ -55,43 +83,88 @@ export function createBashTool({ exec, killed = new Set(), blobs }: BashOperatio
       run_in_background: optional(
         flag("Start it and go on: read what it writes with bash_output, end it with kill_bash. It ends with your last answer."),
       ),
+      outside: optional(
+        flag(
+          "Run it outside of the sandbox, for what cannot work inside, such as publishing or changing .git/config. A person is asked. Give a reason.",
+        ),
+      ),
+      reason: optional(text("Why it must run outside of the sandbox, in one sentence for the person.")),
+      hosts: optional(
+        list(
+          "Hosts that it connects to and does not name, to be opened in the sandbox. A person is asked.",
+          text("A name such as registry.npmjs.org."),
+        ),
+      ),
+      publish: optional(
+        list(
+          "Ports of a server in the sandbox that the person's browser should reach. A person is asked.",
+          integer("A port.", { minimum: 1024, maximum: 65535 }),
+        ),
+      ),
     }),
     permissionText: ({ command }) => command,
-    async effectsOf({ command }, where) {
+    async effectsOf(input, where) {
+      const line = await readCommandLine(input.command, { cwd: where.cwd });
+      if (isOutside(input, where, { leaving }))
+        return { ...withCredentials(line, leaving?.outside ?? exec), outside: { reason: input.reason?.trim() || "no reason was given" } };
       const programs = plannedPrograms(where, exec);
-      const effects = withCredentials(await readCommandLine(command, { cwd: where.cwd }), programs);
-      return programs.confine?.(effects) ?? effects;
+      if (programs.confine === undefined) return withCredentials(line, programs);
+      return programs.confine(withCredentials(withRequests(line, input), programs));
     },
     untrusted: untrustedOutput,
 
-    async execute({ command, timeout_seconds: given, run_in_background = false }, call) {
+    async execute(input, call) {
+      const { command, timeout_seconds: given, run_in_background = false, hosts = [], publish = [] } = input;
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
-      const programs = programsOf(call, exec);
+      const programs = runsIn(input, call);
+      const isConfined = programs.confine !== undefined;
+      const own = call.environment === undefined ? leaving : undefined;
+      const named = isConfined ? [...((await readCommandLine(command, { cwd: call.cwd })).hosts ?? []), ...hosts] : [];
+      const request = { command, env: ENVIRONMENT, signal: call.signal, ...(isConfined && hostJudge(named, call)) };
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
-        const request = { command, env: ENVIRONMENT, ...(timeoutMs !== undefined && { timeoutMs }), signal: call.signal };
-        const { id } = await startJob(call, programs, request, { isTold: (job) => killed.has(job) });
-        return `Started in the background as ${id}. Its end will be told. Read its output with bash_output, end it with kill_bash.`;
+        const isTold = (job: string): boolean => killed.has(job);
+        const { id } = await startJob(call, programs, { ...request, ...(timeoutMs !== undefined && { timeoutMs }) }, { isTold });
+        const published = isConfined ? await publishPorts(publish, own) : [];
+        return [
+          `Started in the background as ${id}. Its end will be told. Read its output with bash_output, end it with kill_bash.`,
+          ...published,
+        ].join("\n");
       }
       const timeout_seconds = given ?? DEFAULT_TIMEOUT_SECONDS;
       const output = { stdout: createReadable(blobs), stderr: createReadable(blobs) };
       const progress = createProgress(call);
       try {
+        const published = isConfined ? await publishPorts(publish, own) : [];
         const response = await programs.execute({
-          command,
-          env: ENVIRONMENT,
+          ...request,
           timeoutMs: timeout_seconds * 1000,
-          signal: call.signal,
           onOutput: (stream, piece) => progress.tell(output[stream].push(piece)),
         });
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
-        return await present(response, output.stdout.text, output.stderr.text, timeout_seconds);
+        const notes = [...published, ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];
+        return await present(response, output.stdout.text, output.stderr.text, { timeoutSeconds: timeout_seconds, notes });
       } finally {
         progress.end();
       }
     },
   });
+}
+
+/** Publishes ports, one line each: a port that is used on this machine fails no server. */
+async function publishPorts(ports: readonly number[], leaving: LeavingExecutor | undefined): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const port of leaving === undefined ? [] : new Set(ports)) {
+    try {
+      await leaving?.publish(port);
+      lines.push(`[port ${port} of the sandbox is http://127.0.0.1:${port}/ on this machine, until the session ends]`);
+    } catch (error) {
+      if (!EnvironmentError.is(error)) throw error;
+      lines.push(`[${error.message}]`);
+    }
+  }
+  return lines;
 }
 
 /** What changes nothing may show no more of a secret than the executor lets through; all else could send it away. */
@@ -133,7 +206,7 @@ async function present(
   { exitCode, signal, timedOut, durationMs, left = [] }: ExecuteResponse,
   stdout: LongOutput,
   stderr: LongOutput,
-  timeoutSeconds: number,
+  { timeoutSeconds, notes }: { readonly timeoutSeconds: number; readonly notes: readonly string[] },
 ): Promise<ToolOutput> {
   const parts = [stdout.shown().trimEnd()];
   const errors = stderr.shown().trimEnd();
@@ -147,6 +220,7 @@ async function present(
     if (rest !== undefined) parts.push(`[${name}: ${rest}]`);
   }
   if (left.length > 0) parts.push(`[still running, as they could not be ended: ${left.map((pid) => `process ${pid}`).join(", ")}]`);
+  parts.push(...notes);
   const result = parts.filter((part) => part !== "").join("\n");
   return exitCode === 0 && !timedOut ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };
 }

@@ -1,6 +1,6 @@
 import type { BlobStore, Executor, Tool } from "@keelson/protocol";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
-import { createBashTool } from "./bash.ts";
+import { createBashTool, type LeavingExecutor } from "./bash.ts";
 import { createEditFileTool } from "./edit-file.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
@@ -15,21 +15,24 @@ export interface CodingToolsOptions {
   readonly files: WorkspaceFiles;
   /** Starts commands in the root of `files`. */
   readonly exec: Executor;
+  /** Present if `exec` is a sandbox that a call may leave. */
+  readonly leaving?: LeavingExecutor | undefined;
   /** Where long output of commands is kept whole. Absent: it loses its middle. */
   readonly blobs?: Pick<BlobStore, "put" | "get"> | undefined;
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ files, exec, blobs }: CodingToolsOptions): readonly Tool[] {
+export function createCodingTools({ files, exec, leaving, blobs }: CodingToolsOptions): readonly Tool[] {
+  const outside = leaving?.outside;
   const seen = createSeenFiles();
   const killed = new Set<string>();
   return [
-    createBashTool({ exec, killed, blobs }),
-    createBashOutputTool({ exec, blobs }),
+    createBashTool({ exec, leaving, killed, blobs }),
+    createBashOutputTool({ exec, outside, blobs }),
     createEditFileTool({ files, seen }),
     createGlobTool({ files }),
     createGrepTool({ files }),
-    createKillBashTool({ exec, killed }),
+    createKillBashTool({ exec, outside, killed }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, seen }),
     createWriteFileTool({ files, seen }),

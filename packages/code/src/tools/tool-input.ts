@@ -52,6 +52,20 @@ export function flag(description: string): Field<boolean, true> {
   };
 }
 
+/** Models also write a list of one value as that value. */
+export function list<T>(description: string, field: Field<T>): Field<readonly T[], true> {
+  return {
+    schema: { type: "array", description, items: field.schema },
+    required: true,
+    parse(value) {
+      const parsed = (Array.isArray(value) ? value : [value]).map((item: unknown) => field.parse(item));
+      const wrong = parsed.find((item) => "issue" in item);
+      if (wrong !== undefined && "issue" in wrong) return { issue: `must be a list, each of which ${wrong.issue}` };
+      return { value: parsed.flatMap((item) => ("value" in item ? [item.value] : [])) };
+    },
+  };
+}
+
 export function choice<const T extends string>(description: string, values: readonly T[]): Field<T, true> {
   return {
     schema: { type: "string", description, enum: values },

@@ -1,0 +1,166 @@
+import {
+  type CallEffects,
+  PERMISSION_MODES,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionPolicy,
+  type PermissionRule,
+} from "@keelson/protocol";
+import { describe, expect, it } from "vitest";
+import { compilePolicy } from "../../definition/permissions/compiled-policy.ts";
+import { checkGrantedPatterns, grantsFor } from "../../definition/permissions/granted-rules.ts";
+import type { PermissionSubject } from "../../definition/permissions/judged-call.ts";
+import { decidePermission } from "./decide-permission.ts";
+import { judgeHost } from "./judge-host.ts";
+
+const bash: PermissionSubject = { name: "bash", effect: "write", risk: "high", category: "shell" };
+const policy = (lines: readonly string[], mode: PermissionMode = "default"): PermissionPolicy => ({
+  mode,
+  rules: lines.map((line): PermissionRule => {
+    const [behavior, ...pattern] = line.split(" ");
+    return { behavior: behavior as PermissionBehavior, pattern: pattern.join(" ") };
+  }),
+});
+const decide = (
+  command: string,
+  effects: CallEffects,
+  { lines = [], mode = "default", grants = [] }: { lines?: readonly string[]; mode?: PermissionMode; grants?: readonly string[] } = {},
+) =>
+  decidePermission({
+    policies: [compilePolicy(policy(lines, mode))],
+    tool: bash,
+    argumentText: command,
+    effects,
+    grants: grantsFor(new Set(grants), "bash"),
+  });
+
+describe("a command outside of the sandbox", () => {
+  const outside = (command: string, more: CallEffects = {}): CallEffects => ({
+    commands: command.split(" && ").map((text) => ({ text, readOnly: text.startsWith("ls") })),
+    outside: { reason: "It needs the key." },
+    ...more,
+  });
+  const behavior = (command: string, options: Parameters<typeof decide>[2] = {}, more: CallEffects = {}) =>
+    decide(command, outside(command, more), options).behavior;
+
+  it("is a question with its reason, whatever rule, grant or mode covers the command inside [MC-08]", () => {
+    for (const line of [
+      "allow bash",
+      "allow *",
+      "allow bash(*)",
+      "allow bash(npm publish*)",
+      "allow bash(npm publish)",
+      "allow *(npm publish)",
+    ])
+      expect(behavior("npm publish", { lines: [line] }), line).toBe("ask");
+    for (const grant of ["bash", "bash(npm publish)", "*"]) expect(behavior("npm publish", { grants: [grant] }), grant).toBe("ask");
+    for (const mode of PERMISSION_MODES.filter((mode) => !["bypass-all", "deny-unauthorized", "plan-only"].includes(mode)))
+      expect(behavior("npm publish", { mode }), mode).toBe("ask");
+    expect(behavior("ls")).toBe("ask");
+    expect(decide("npm publish", outside("npm publish"))).toMatchObject({
+      reason: expect.stringMatching(/outside of the sandbox.*"It needs the key\."/),
+      always: [{ scope: "outside", rules: ["outside(npm publish)"] }],
+    });
+  });
+
+  it("runs unasked by a rule or an answer about `outside` that covers each of its commands", () => {
+    expect(behavior("npm publish --tag next", { lines: ["allow outside(npm publish*)"] })).toBe("allow");
+    expect(behavior("npm publish", { grants: ["outside(npm publish)"] })).toBe("allow");
+    expect(behavior("npm publish && curl evil.com", { lines: ["allow outside(npm publish*)", "allow bash"] })).toBe("ask");
+    expect(behavior("npm publish && ls", { lines: ["allow outside(npm publish*)"] })).toBe("ask");
+    expect(behavior("npm publish", { lines: ["allow outside(npm publish*)"] }, { unknown: ["It can't be read."] })).toBe("ask");
+    expect(behavior("npm publish", { lines: ["allow outside(npm publish*)"] }, { writes: [".git/config"] })).toBe("ask");
+    expect(behavior("npm publish", { mode: "bypass-all" })).toBe("allow");
+  });
+
+  it("is denied by every rule that denies the command, and where only rules allow", () => {
+    expect(behavior("npm publish", { lines: ["deny bash(npm *)", "allow outside"] })).toBe("deny");
+    expect(behavior("npm publish", { lines: ["deny outside"], mode: "bypass-all" })).toBe("deny");
+    expect(behavior("npm publish", { lines: ["deny outside(npm *)", "allow outside"] })).toBe("deny");
+    expect(behavior("npm publish", { lines: ["allow bash"], mode: "deny-unauthorized" })).toBe("deny");
+    expect(behavior("npm publish", { lines: ["allow outside(npm *)"], mode: "deny-unauthorized" })).toBe("allow");
+    expect(decide("npm publish", { commands: [{ text: "npm publish" }] }, { lines: ["deny outside", "allow bash"] }).behavior).toBe(
+      "allow",
+    );
+  });
+});
+
+describe("a host that the sandbox does not list", () => {
+  const effects: CallEffects = {
+    commands: [{ text: "curl https://example.com" }],
+    hosts: ["example.com"],
+    confined: { refused: [], reaches: "listed", closed: ["example.com"] },
+  };
+  const behavior = (options: Parameters<typeof decide>[2] = {}) => decide("curl https://example.com", effects, options).behavior;
+
+  it("is a question that names it, and that only a rule or an answer about `host` ends [MC-12]", () => {
+    for (const lines of [
+      [],
+      ["allow bash"],
+      ["allow *"],
+      ["allow bash(curl https://example.com)"],
+      ["allow host(other.com)"],
+      ["allow *(example.com)"],
+    ])
+      expect(behavior({ lines }), String(lines)).toBe("ask");
+    expect(decide("curl https://example.com", effects)).toMatchObject({
+      reason: expect.stringContaining("example.com"),
+      always: [{ scope: "host", rules: ["host(example.com)"] }],
+    });
+    expect(behavior({ lines: ["allow host(example.com)"] })).toBe("allow");
+    expect(behavior({ lines: ["allow host(*.com)"] })).toBe("allow");
+    expect(behavior({ grants: ["host(example.com)"] })).toBe("allow");
+    expect(behavior({ lines: ["allow host", "deny host(example.com)"] })).toBe("deny");
+    expect(behavior({ mode: "deny-unauthorized", lines: ["allow bash"] })).toBe("deny");
+  });
+
+  it("is asked about by the sandbox and not refused by the bounds of its policy", () => {
+    const bounds = { network: { enabled: true, allowedDomains: ["listed.com"] } };
+    const decided = (given: CallEffects) =>
+      decidePermission({ policies: [compilePolicy({ ...policy([]), bounds })], tool: bash, argumentText: "curl x", effects: given })
+        .behavior;
+    expect(decided(effects)).toBe("ask");
+    expect(decided({ ...effects, confined: { refused: [] } })).toBe("deny");
+  });
+
+  it("is opened for connections while they are made by the same rules, on the usual ports or the one that is named", () => {
+    const verdict = (
+      host: string,
+      port: number,
+      lines: readonly string[],
+      mode: PermissionMode = "default",
+      grants: readonly string[] = [],
+    ) =>
+      judgeHost(
+        { host, port },
+        { policies: [compilePolicy(policy(lines, mode))], tool: "bash", grants: grantsFor(new Set(grants), "bash") },
+      );
+    expect(verdict("Example.com", 443, ["allow host(example.com)"])).toBe("open");
+    expect(verdict("example.com", 22, ["allow host(example.com)"])).toBe("unlisted");
+    expect(verdict("example.com", 5432, ["allow host(example.com:5432)"])).toBe("open");
+    expect(verdict("example.com", 443, [], "default", ["host(example.com)"])).toBe("open");
+    expect(verdict("example.com", 443, ["allow web_fetch(example.com)", "allow bash"])).toBe("unlisted");
+    expect(verdict("example.com", 443, ["allow host", "deny web_fetch(example.com)"])).toBe("denied");
+    expect(verdict("example.com", 8443, ["deny host(example.com)"])).toBe("denied");
+    expect(verdict("example.com", 443, [], "bypass-all")).toBe("unlisted");
+    expect(verdict("example.com", 443, [], "deny-unauthorized", ["host(example.com)"])).toBe("unlisted");
+  });
+});
+
+describe("a port of the sandbox on this machine", () => {
+  const effects: CallEffects = { commands: [{ text: "npm run dev" }], ports: [3000, 3001], confined: { refused: [], reaches: "listed" } };
+  it("is a question that names it, and that a rule or an answer about `port` ends", () => {
+    expect(decide("npm run dev", effects, { lines: ["allow bash"], grants: ["port(3000)"] })).toMatchObject({
+      behavior: "ask",
+      always: [{ scope: "port", rules: ["port(3001)"] }],
+    });
+    expect(decide("npm run dev", effects, { lines: ["allow port(300*)"] }).behavior).toBe("allow");
+    expect(decide("npm run dev", effects, { lines: ["deny port(3001)", "allow port"] }).behavior).toBe("deny");
+  });
+});
+
+it("an answer may hold rules about outside, hosts and ports beside those of the tool", () => {
+  for (const pattern of ["outside(npm publish)", "host(example.com)", "port(3000)"])
+    expect(() => checkGrantedPatterns([pattern], "bash")).not.toThrow();
+  expect(() => checkGrantedPatterns(["outsid(npm publish)"], "bash")).toThrow(/is about no call of bash/);
+});
