@@ -81,7 +81,7 @@ export interface ToolCall {
    */
   mayRead?(path: string): boolean;
   /**
-   * What rules and answers say of a connection of this call to a host, at this moment: `open` where a rule about `host` or an answer allows it,
+   * The verdict of rules and answers on a connection of this call to a host, at this moment: `open` where a rule about `host` or an answer allows it,
    * `denied` where a rule denies it or asks before it, else `unlisted`. Absent outside of a run.
    */
   judgeHost?(host: string, port: number): HostVerdict;

@@ -5,7 +5,7 @@ import type { Policy } from "keelson/security";
 import type { LeavingExecutor } from "../tools/bash.ts";
 import { commandEnvironment } from "./command-environment.ts";
 
-/** What runs the commands of a run. */
+/** The executors for the commands of a run. */
 export interface CodingExecutors {
   readonly exec: Executor;
   /** Present if `exec` is a sandbox. */

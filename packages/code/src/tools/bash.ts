@@ -29,7 +29,7 @@ export interface BashInput {
   readonly hosts?: readonly string[];
   readonly publish?: readonly number[];
 }
-/** How calls leave a sandbox. */
+/** The ways out of a sandbox. */
 export interface LeavingExecutor {
   /** Runs commands outside of it. */
   readonly outside: Executor;

@@ -4,7 +4,7 @@ import type { ExecuteResponse } from "@keelson/protocol";
 const GIT_SETTINGS =
   /could not (?:write|lock) config file \S*config\S*: (?:Device or resource busy|Read-only file system|Permission denied)/;
 
-/** Lines about what the sandbox kept from a command, each with the way on. */
+/** Returns a line about each thing that the sandbox refused to a command, with the way on. */
 export function sandboxNotes(
   { refusedHosts = [], memoryLimit, stdout, stderr }: ExecuteResponse,
   { isConfined, isBackground = false }: { readonly isConfined: boolean; readonly isBackground?: boolean },

@@ -12,7 +12,7 @@ export function judgeHosts(network: NetworkPolicyConfig, { hosts = [] }: CallEff
   });
 }
 
-/** The hosts of a call that nothing but the list of a policy keeps from being reached. */
+/** The hosts of a call that are refused for no other reason than that the policy does not list them. */
 export function unlistedHosts(network: NetworkPolicyConfig | undefined, { hosts = [] }: CallEffects): readonly string[] {
   return network?.enabled === true ? [...new Set(hosts)].filter((host) => refusal(network, host) === UNLISTED) : [];
 }

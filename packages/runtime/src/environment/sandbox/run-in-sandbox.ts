@@ -154,7 +154,7 @@ async function runInSandbox(
   const showsAll = policy.filesystem?.readableRoots === undefined;
   const isNodeDenied = mounts.mounts.some(({ path, as }) => as === "hidden-folder" && isWithin(node, path));
   const hiddenPrograms = await deniedPrograms(policy);
-  // Commands and MCP servers are started with the Node that runs Keelson, which may lie in a folder that a sandbox has of its own, as below /tmp.
+  // Commands and MCP servers are started with the Node that runs Keelson, which may be in a folder that a sandbox has of its own, as below /tmp.
   const programs = withNetwork || withLink || (showsAll && !isNodeDenied) ? [node] : [];
   const mounted = [...mounts.mounts.map(({ path }) => path), ...programs, ...hiddenPrograms];
   const args = bubblewrapArguments({

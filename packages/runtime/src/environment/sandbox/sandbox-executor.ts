@@ -57,7 +57,7 @@ export function createWorkspaceExecutor(
       const inWorkspace = (path: string): string => (isWithin(path, given) ? join(workspace, relative(given, path)) : path);
       const { reads = [], writes = [] } = effects;
       const placed = { ...effects, reads: reads.map(inWorkspace), writes: writes.map(inWorkspace) };
-      // What may be opened is asked about, and refused by nothing.
+      // A host that may be opened is asked about, and not refused.
       const closed = options.session === undefined ? [] : unlistedHosts(policy.network, effects);
       const judged = { ...placed, ...(effects.hosts && { hosts: effects.hosts.filter((host) => !closed.includes(host)) }) };
       return {

@@ -5,7 +5,7 @@ import { matchesGlob } from "../../definition/permissions/glob.ts";
 // A rule that names a host without a port is about these.
 const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
 
-/** What the rules of all policies, and what people allowed, say of a connection to a host. */
+/** The verdict of the rules of all policies, and of what people allowed, on a connection to a host. */
 export function judgeHost(
   { host, port }: { readonly host: string; readonly port: number },
   {

@@ -17,7 +17,7 @@ export interface HeldNamespaces extends Disposable {
   readonly seen: string;
 }
 
-// No root of a policy lies below /sys, and each sandbox has another /sys: here the mount hides nothing.
+// No root of a policy is below /sys, and each sandbox has another /sys: here the mount hides nothing.
 const FOLDER = "/sys/kernel";
 const HOLD = `cd ${FOLDER} && mkdir tmp var-tmp && chmod 1777 tmp var-tmp && echo held && read -r _`;
 const STATUS_FD = 3;

@@ -10,7 +10,7 @@ import { type Connector, createConnector, listenForProxy, relayPort } from "./se
 
 /**
  * The parts of a sandbox that outlive its commands: the loopback network, `/tmp` and `/var/tmp`. They end with this process, or when disposed.
- * Commands of one session are not kept from each other. A session belongs to one executor.
+ * Commands of one session can disturb each other. A session belongs to one executor.
  */
 export interface SandboxSession extends AsyncDisposable {
   /** The reason why nothing outlives a command, once the first one was started; `undefined` if it does. */

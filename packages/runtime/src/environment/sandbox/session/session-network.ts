@@ -26,7 +26,7 @@ export async function listenForProxy(enter: readonly string[], proxy: FilteringP
   child.once("error", reject).once("close", () => reject(cannotRun("the proxy of its network did not start")));
   const listening = await promise;
   listening.on("connection", (socket) => proxy.accept(socket)).on("error", () => listening.close());
-  // Nobody has to end a session for its process to end.
+  // The process can end without ending its session.
   listening.unref();
   return () => void listening.close();
 }
