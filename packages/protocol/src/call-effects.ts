@@ -35,12 +35,23 @@ export interface Confinement {
   readonly reaches?: "none" | "listed" | "any";
   /** Hosts of the call that its policy does not list, and that a person or a rule about `host` can open. */
   readonly closed?: readonly string[];
+  /** The names of the programs that it hides: a command that is not understood cannot start these. */
+  readonly hides?: readonly string[];
 }
 
 /** One program with its arguments. */
 export interface CommandEffect {
   /** What rules such as `bash(npm test*)` are held against: program and arguments without their quotes, one space between. */
   readonly text: string;
+  /**
+   * Its words that the table of its program does not list, as they are written. An allow rule with a wildcard covers the command only if each
+   * of them is in the literal part of the rule; a rule with `**` covers any.
+   */
+  readonly unlisted?: readonly string[];
+  /** True if its program is in no table. The commands that it starts and the files that it reads are not known from its words. */
+  readonly unknownProgram?: boolean;
+  /** Its text, with a star for each part that the line computes or matches; absent without such parts. Rules that deny or ask may be about it. */
+  readonly pattern?: string;
   /** Other spellings, by which deny and ask rules find it too: `rm -r x` for `/bin/rm -r x`. */
   readonly aliases?: readonly string[];
   /** The text of the command that starts it, where that is `text` with more before it: `npx vitest run` for `vitest run`. A rule that names both allows both. */

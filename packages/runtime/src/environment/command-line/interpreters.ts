@@ -1,52 +1,6 @@
 import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
-import { HARMLESS_SHELL_OPTIONS } from "./shell-builtins.ts";
+
 import type { ShellWord } from "./shell-word.ts";
-
-/**
- * Syntax that runs something else in a POSIX shell than in bash. To such a shell `((evil))` is a command in two subshells, `[[ a || evil ]]`
- * a list of two commands, and `$'\\'` a dollar and a quoted backslash.
- */
-const BASH_SYNTAX = /\$['"[]|&>|(?<!\$)\(\(|\[\[/;
-const BASH: ReadonlySet<string> = new Set(["bash", "rbash"]);
-
-/** `sh -c 'text'` is read like the line itself; what a shell takes from a pipe or a file can't be. */
-const shell: ProgramReader = (args, { name }) => {
-  let takesCode = false;
-  let index = 0;
-  for (; index < args.length; index++) {
-    const { text, literal } = args[index] as ShellWord;
-    if (!literal) break;
-    if (text === "--" || text === "-") {
-      index++;
-      break;
-    }
-    if (text === "+") continue;
-    if (!/^[-+]./.test(text)) break;
-    if (text === "--rcfile" || text === "--init-file") return { unknown: `${name} runs a file before anything else.` };
-    if (!text.startsWith("--")) {
-      // `-k` takes assignments out of arguments, and `-H` runs words of earlier lines.
-      if (/^-\w*[kH]/.test(text)) return { unknown: `${name} ${text} changes how its text is read.` };
-      if (text.includes("c")) takesCode = true;
-      if (text.includes("i")) return { unknown: `${name} runs its start-up files.` };
-      if (text.includes("s") && !takesCode) return { unknown: `What ${name} is given on its input is run.` };
-      if (/o/i.test(text)) {
-        const option = args[++index]?.text ?? "";
-        if (/o.*o/i.test(text) || (text.includes("o") && !HARMLESS_SHELL_OPTIONS.test(option)))
-          return { unknown: `${name} ${text} ${option} changes how its text is read.` };
-      }
-    } else if (text === "--version" || text === "--help") return { readOnly: true };
-  }
-  const first = args[index];
-  if (first === undefined) return takesCode ? {} : { unknown: `What ${name} is given on its input is run.` };
-  if (!first.literal || first.globs) return { unknown: `What ${name} runs can't be read.` };
-  return takesCode
-    ? {
-        readOnly: true,
-        code: [first.text],
-        ...(!BASH.has(name) && BASH_SYNTAX.test(first.text) && { unknown: `\`${name}\` may read its text otherwise than bash does.` }),
-      }
-    : { scripts: [first], ...(isInput(first) && { unknown: `What ${name} is given on its input is run.` }) };
-};
 
 function isInput({ text }: ShellWord): boolean {
   return text === "-" || text.startsWith("/dev/") || text.startsWith("/proc/");
@@ -140,7 +94,6 @@ function interpreter(spec: InterpreterSpec): ProgramReader {
 
 /** The name without a version: `python3.12` is python. */
 export function interpreterNamed(name: string): ProgramReader | undefined {
-  if (SHELLS.has(name)) return shell;
   if (name === "zsh" || name === "fish" || name === "csh" || name === "tcsh" || name === "nu" || name === "xonsh" || name === "elvish")
     return () => ({ unknown: `What ${name} runs is code that rules don't read.` });
   const bare =
@@ -152,5 +105,3 @@ export function interpreterNamed(name: string): ProgramReader | undefined {
   const spec = Object.hasOwn(INTERPRETERS, bare) ? INTERPRETERS[bare] : undefined;
   return spec === undefined ? undefined : interpreter(spec);
 }
-
-const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "ash", "ksh", "mksh", "rbash", "posh", "yash"]);

@@ -1,5 +1,6 @@
 import { readArithmetic } from "./arithmetic.ts";
 import { type Assignment, readAssignment } from "./assignments.ts";
+import { type VariableMentions, withConstants } from "./constants.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
 import { type Redirection, applyRedirection, readRedirection } from "./redirections.ts";
 import { type ShellWord, shellWords } from "./shell-word.ts";
@@ -8,9 +9,11 @@ import type { AssignmentNode, Expansion, RedirectionNode, Statement, Word } from
 /** What the parts of a command mean: its words with what is expanded in them, its assignments, its redirections. */
 export abstract class PartReader {
   protected readonly reading: Reading;
+  protected readonly mentions: VariableMentions;
 
-  constructor(reading: Reading) {
+  constructor(reading: Reading, mentions: VariableMentions) {
     this.reading = reading;
+    this.mentions = mentions;
   }
 
   /** Reads the commands within a part. */
@@ -22,9 +25,10 @@ export abstract class PartReader {
   }
 
   protected words(words: readonly Word[], scope: Scope): readonly ShellWord[] {
-    return words.flatMap(({ parts, expansions }) => {
-      this.expansions(expansions, scope);
-      return shellWords(parts);
+    const hasCat = this.reading.functions.has("cat");
+    return words.flatMap((word) => {
+      this.expansions(word.expansions, scope);
+      return shellWords(withConstants(word, scope.constants, hasCat).parts);
     });
   }
 

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
-import type { Scope } from "./reading.ts";
+import type { Reading, Scope } from "./reading.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 /** Where a path in a command line leads. */
@@ -18,7 +18,7 @@ export function isNowhere(path: string): boolean {
 }
 
 /** All places that the word may name. `undefined` where that can't be told from the text. */
-export function placesOf(word: ShellWord, scope: Scope, workspace: string | undefined): readonly PlacedPath[] | undefined {
+export function placesOf(word: ShellWord, scope: Scope, { workspace }: Pick<Reading, "workspace">): readonly PlacedPath[] | undefined {
   if (!word.literal) return undefined;
   if (word.tilde) {
     const home = /^~(?=$|\/)/.exec(word.text);

@@ -8,12 +8,17 @@ export interface ProgramFacts {
   readonly caution?: string;
   /** Why it can't be told by reading what it runs. */
   readonly unknown?: string;
-  /** Commands that it starts, as words. */
+  /** Its words that its entry does not list. */
+  readonly unlisted?: readonly string[];
+  /** It is in no table. */
+  readonly unknownProgram?: boolean;
+  /** It goes through the folders among what it reads and writes, or does this to all files of its folder. */
+  readonly recurses?: boolean;
+  readonly here?: "read" | "look" | "write";
+  /** Variables of the shell that it sets to text. */
+  readonly sets?: readonly string[];
+  /** Commands that it starts, as words, with what it adds to them. */
   readonly runs?: readonly (readonly ShellWord[])[];
-  /** Its last command gets more arguments than are written: those that `xargs` and `find` add. */
-  readonly addsArguments?: boolean;
-  /** What in that command stands for what is added. */
-  readonly placeholder?: string;
   /** Texts that a shell runs for it. */
   readonly code?: readonly string[];
   /** Files whose content it reads; files and folders that it only looks at; what it writes, moves or deletes. */

@@ -32,6 +32,8 @@ class EntryReader {
 
   facts(): EntryFacts {
     this.#words();
+    if (this.#entry.runsInput === true && this.#operands.length === 0 && this.#runs.length === 0 && !this.#onlyPrints)
+      this.#taken.unlisted.push(INPUT);
     if (this.#onlyPrints) return this.#result({ unasked: true });
     this.#assign(this.#operands, operandKinds(this.#form, this.#options));
     return this.#result(this.#form.form);
@@ -47,7 +49,7 @@ class EntryReader {
     const here = !named && form.here !== undefined && (form.here.with === undefined || hasAny(form.here.with, this.#options));
     const recurses = form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, this.#options));
     const changes =
-      isAsked || writes.length > 0 || refs.length > 0 || hosts.length > 0 || this.#asks || (here && form.here?.kind === "write");
+      isAsked || [writes, refs, hosts, scripts].some((list) => list.length > 0) || this.#asks || (here && form.here?.kind === "write");
     const adds = this.#runs.length > 0 ? this.#entry.adds : undefined;
     return {
       understood,
@@ -133,6 +135,7 @@ class EntryReader {
   }
 
   #isOption({ text, literal }: ShellWord, index: number): boolean {
+    if (this.#form.form.anything === true) return false;
     if (!literal) return /^[-+]./.test(text);
     const { form, flags, values } = this.#form;
     if (text.length > 1 && text.startsWith("-")) return true;
@@ -156,7 +159,7 @@ class EntryReader {
       const name = equals < 0 ? text : text.slice(0, equals);
       const kind = equals < 0 ? undefined : (values.get(name) ?? this.#form.optional.get(name));
       if (kind === undefined) this.#refuse(word);
-      else this.#attached(name, { ...word, text: text.slice(equals + 1), tilde: false }, kind);
+      else this.#attached(name, { word, from: equals + 1 }, kind);
       return index;
     }
     return this.#cluster(word, index);
@@ -175,7 +178,7 @@ class EntryReader {
       const kind = values.get(spelling) ?? optional.get(spelling);
       if (kind !== undefined) {
         // Without a dash, the values of all letters follow.
-        if (rest !== "" && start === 1) this.#attached(spelling, { ...word, text: rest, tilde: false }, kind);
+        if (rest !== "" && start === 1) this.#attached(spelling, { word, from: at + 1 }, kind);
         else if (values.has(spelling)) end = this.#value(spelling, end);
         else this.#note(spelling, index);
         if (start === 1) return end;
@@ -194,10 +197,11 @@ class EntryReader {
     return index;
   }
 
-  #attached(spelling: string, value: ShellWord, kind: WordKind): void {
+  /** Takes a value that begins in the middle of a word. */
+  #attached(spelling: string, { word, from }: { readonly word: ShellWord; readonly from: number }, kind: WordKind): void {
     this.#note(spelling, 0);
-    if (value.globs || !takeWord(value, kind, this.#taken))
-      this.#refuse({ ...value, text: `${spelling}${spelling.startsWith("--") ? "=" : ""}${value.text}` });
+    const value = { ...word, text: word.text.slice(from), tilde: false };
+    if (value.globs || !takeWord(value, kind, this.#taken)) this.#refuse(word);
   }
 
   #value(spelling: string, index: number): number {
@@ -276,9 +280,12 @@ class EntryReader {
   }
 }
 
+/** The name of a program's input among its words. */
+const INPUT = "-";
+
 /** True if the shell may make an option of it: it begins with an expansion, or matches a name with a dash. */
 function mayBecomeOption({ text, literal, dashed }: ShellWord): boolean {
-  return (!literal && /^[$`]/.test(text)) || dashed === true;
+  return (!literal && /^[$`…](?![?!$#]$)/.test(text)) || dashed === true;
 }
 
 /** The name under which a file goes into a folder. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { doubtCalculated } from "./arithmetic.ts";
+import { VariableMentions } from "./constants.ts";
 import { StatementReader } from "./read-statements.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
 import { parseBash } from "./syntax/parse-bash.ts";
@@ -39,7 +40,7 @@ export async function readCommandLine(text: string, options: { readonly cwd?: st
       if (notUnderstood !== undefined)
         reading.unknown.add(`\`${shorten(notUnderstood.slice(0, 200) || part.slice(-60))}\` is not understood as bash.`);
       for (const doubt of doubts) reading.unknown.add(`It can't be told how bash reads \`${shorten(doubt)}\`.`);
-      new StatementReader(reading).statements(statements, scope);
+      new StatementReader(reading, new VariableMentions(part)).statements(statements, scope);
     },
     workspace,
     commands: [],
@@ -49,6 +50,7 @@ export async function readCommandLine(text: string, options: { readonly cwd?: st
     hosts: new Set(),
     unknown: new Set(),
     functions: new Set(),
+    numbers: new Set(),
     texts: new Set(),
     calculated: new Set(),
     depth: 0,

@@ -1,4 +1,4 @@
-import { hasOption, operandsAfter, sortArguments } from "./options.ts";
+import { hasOption, sortArguments } from "./options.ts";
 import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
 import type { ShellWord } from "./shell-word.ts";
 
@@ -179,15 +179,6 @@ function hasRefused({ refused = "", refusedLong = [], values = "" }: ReadOnlySpe
   });
 }
 
-const test: ProgramReader = (args) => {
-  const text = args.map((word) => word.text).join(" ");
-  // Only `-v` calculates in `test`; what else it compares must be numbers.
-  const named = args.findIndex((word) => word.text === "-v" || word.text === "-R");
-  if (named >= 0 && !/^\w+$/.test(args[named + 1]?.text ?? "x"))
-    return { unknown: `What \`test ${text}\` runs where it calculates can't be read.` };
-  return { readOnly: true };
-};
-
 /** Tells what is in an archive, where that is all that its first word asks for. With a colon its name is one of another machine. */
 const listing =
   (mode: RegExp): ProgramReader =>
@@ -198,8 +189,6 @@ const listing =
 
 const readers: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
   ...Object.entries(SPECS).flatMap(([names, spec]) => names.split(" ").map((name): [string, ProgramReader] => [name, reader(spec)])),
-  ["test", test],
-  ["[", test],
   ["tar", listing(/^-?t[vzjJa]*f$/)],
   ["unzip", listing(/^-[lZ]$/)],
 ]);
@@ -212,15 +201,4 @@ export function readOnlyFacts(name: string, args: readonly ShellWord[], fed: boo
   const telling = Object.hasOwn(TELLING, name) ? TELLING[name] : undefined;
   if (telling !== undefined && first?.literal === true && telling.has(first.text)) return { readOnly: true };
   return readers.get(name)?.(args, { name, fed });
-}
-
-/** Programs that nothing given as argument makes do anything but read files: what `xargs` and `find -exec` may add arguments to. */
-const ANY_ARGUMENTS: ReadonlySet<string> = new Set(
-  "cat tac head tail wc nl rev cut ls stat du basename dirname realpath readlink grep egrep fgrep md5sum sha1sum sha256sum cksum echo printf true test file diff cmp strings".split(
-    " ",
-  ),
-);
-
-export function readsWhateverIsAdded(name: string): boolean {
-  return ANY_ARGUMENTS.has(name) && operandsAfter([], {}) !== undefined;
 }

@@ -1,21 +1,18 @@
 import type { CommandEffect } from "@keelson/protocol";
 import { readArithmetic } from "./arithmetic.ts";
-import { type Assignment, isSteering } from "./assignments.ts";
+import { type Assignment, unlistedAssignments } from "./assignments.ts";
+import { textOf, patternOf } from "./command-text.ts";
 import { factsOf } from "./facts-of-program.ts";
-import { interpreterNamed } from "./interpreters.ts";
+import { loadedFileIn } from "./loaded-files.ts";
+import { noteTouched } from "./noted-places.ts";
 import { placesOf } from "./paths.ts";
 import type { ProgramFacts } from "./program-facts.ts";
-import { readsWhateverIsAdded } from "./read-only-programs.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
-import { noteUnclearFiles } from "./unclear-files.ts";
-import { loadedFileIn } from "./loaded-files.ts";
 import { type Redirection, applyRedirection } from "./redirections.ts";
-import { runners } from "./runners.ts";
-import { shellBuiltins } from "./shell-builtins.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 export interface CommandParts {
-  /** As it is written, for commands that consist of assignments or redirections alone. */
+  /** Its text as it is written, for commands that consist of assignments or redirections alone. */
   readonly text: string;
   readonly assignments: readonly Assignment[];
   readonly words: readonly ShellWord[];
@@ -27,24 +24,28 @@ export interface CommandParts {
 interface Context {
   readonly caution: string | undefined;
   readonly fed: boolean;
-  /** Its runner gives it more arguments. */
-  readonly addsArguments?: boolean;
-  /** What stands for them. */
-  readonly placeholders?: readonly string[];
+  /** Assignments before it that may change what runs. */
+  readonly unlisted: readonly string[];
   readonly depth: number;
   /** The whole text of the runner. */
   readonly startedBy?: string;
 }
 
+interface WordsOfCommand {
+  readonly text: string;
+  readonly first: ShellWord;
+  readonly args: readonly ShellWord[];
+  /** Other spellings. */
+  readonly aliases: readonly string[];
+}
+
 const MAX_RUNNERS = 12;
 const ASSIGNS = /=/;
 const KEYWORDS: ReadonlySet<string> = new Set(
-  "if then elif else fi for while until do done case esac select function in { } [[ ]] ! coproc time"
-    .split(" ")
-    .filter((word) => word !== "coproc" && word !== "time"),
+  "if then elif else fi for while until do done case esac select function in { } [[ ]] !".split(" "),
 );
 
-/** One command: its redirections, its assignments, and the program with what that starts in turn. */
+/** Reads one command: its redirections, its assignments, and the program with what that starts in turn. */
 export function readSimpleCommand(
   { text, assignments, words, redirections, declaration }: CommandParts,
   scope: Scope,
@@ -60,11 +61,11 @@ export function readSimpleCommand(
   if (declaration !== undefined) return readDeclaration({ text, assignments, words, declaration }, redirected, scope, reading);
   if (words.length === 0) {
     if (assignments.length === 0 && redirections.length === 0) return;
-    reading.commands.push(effect(text, redirected));
+    reading.commands.push({ text, ...(redirected === undefined ? { readOnly: true } : { caution: redirected }) });
     setLasting(assignments, scope);
     return;
   }
-  readProgram(words, { caution: redirected ?? fromAssignments, fed, depth: 0 }, scope, reading);
+  readProgram(words, { caution: redirected ?? fromAssignments, fed, unlisted: unlistedAssignments(assignments), depth: 0 }, scope, reading);
 }
 
 /** Without a program, assignments hold for the commands after them. */
@@ -89,41 +90,32 @@ function readDeclaration(
   scope: Scope,
   reading: Reading,
 ): void {
-  const facts = shellBuiltins.get(declaration)?.(words, { name: declaration, fed: false }) ?? {
-    unknown: `What \`${shorten(text)}\` does can't be read.`,
-  };
+  const facts = factsOf(declaration, words, false);
+  const isExported = declaration === "export" || words.some(({ text: flag }) => /^-\w*x/.test(flag));
+  const unlisted = [...(facts.unlisted ?? []), ...(isExported ? unlistedAssignments(assignments) : [])];
   if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
-  noteNames(declaration, words, reading);
-  reading.commands.push(effect(text, redirected ?? facts.caution));
+  for (const name of facts.sets ?? []) reading.texts.add(name);
+  if (isExported) for (const name of facts.sets ?? []) if (!unlisted.includes(name)) unlisted.push(name);
+  const caution = redirected ?? facts.caution;
+  reading.commands.push({
+    text,
+    ...(unlisted.length > 0 && { unlisted }),
+    ...(caution !== undefined ? { caution } : unlisted.length === 0 && { readOnly: true }),
+  });
   setLasting(assignments, scope);
-}
-
-/** Variables that a builtin sets by name hold text from then on. */
-function noteNames(builtin: string, words: readonly ShellWord[], reading: Reading): void {
-  if (!/^(?:read|mapfile|readarray|printf|getopts|export|declare|typeset|local|readonly|let)$/.test(builtin)) return;
-  for (const { text } of words) {
-    const name = /^\w+/.exec(text)?.[0];
-    if (name !== undefined) reading.texts.add(name);
-  }
-}
-
-function effect(text: string, caution: string | undefined): CommandEffect {
-  return { text, ...(caution === undefined ? { readOnly: true } : { caution }) };
 }
 
 function readProgram(words: readonly ShellWord[], context: Context, scope: Scope, reading: Reading): void {
   const [first, ...args] = words as readonly [ShellWord, ...ShellWord[]];
-  const text = words.map((word) => word.text).join(" ");
-  const note = (command: Omit<CommandEffect, "text">): void => void reading.commands.push({ text, ...command });
-  const startedBy = context.startedBy?.endsWith(` ${text}`) === true ? context.startedBy : undefined;
+  const text = textOf(words);
   const name = first.text.slice(first.text.lastIndexOf("/") + 1);
-  const aliases = name === first.text || name === "" ? undefined : [[name, ...args.map((word) => word.text)].join(" ")];
-  const named = { ...(aliases !== undefined && { aliases }) };
-  const isAdded = context.placeholders?.some((placeholder) => first.text.includes(placeholder)) === true;
+  const aliases = name === first.text || name === "" ? [] : [textOf([{ ...first, text: name }, ...args])];
+  const note = (command: Omit<CommandEffect, "text">): void =>
+    void reading.commands.push({ text, ...(aliases.length > 0 && { aliases }), ...command });
   // Such a word is an assignment to bash after `time` and `coproc`, and to `env`.
-  if (!first.literal || first.globs || first.tilde || isAdded || ASSIGNS.test(first.text)) {
+  if (!first.literal || first.globs || first.tilde || ASSIGNS.test(first.text)) {
     reading.unknown.add(`Which program \`${shorten(text)}\` starts can't be read.`);
-    note({ ...named, ...(context.caution !== undefined && { caution: context.caution }) });
+    note({ ...(context.caution !== undefined && { caution: context.caution }) });
     return;
   }
   if (context.depth > MAX_RUNNERS || (KEYWORDS.has(first.text) && !first.quoted) || first.text === "") {
@@ -137,133 +129,70 @@ function readProgram(words: readonly ShellWord[], context: Context, scope: Scope
     note({ caution: `${first.text} is a function of this line, not the program of that name.` });
     return;
   }
-  if (aliases !== undefined && reading.writes.has(placesOf(first, scope, reading.workspace)?.[0]?.path ?? ""))
+  if (name !== first.text && reading.writes.has(placesOf(first, scope, reading)?.[0]?.path ?? ""))
     reading.unknown.add(`${first.text} is written by this line.`);
-  const facts = factsOf(first.text, args, context.fed);
-  apply(facts, { text, named: { ...named, ...(startedBy !== undefined && { startedBy }) }, args, first }, context, scope, reading);
+  apply(factsOf(first.text, args, context.fed), { text, aliases, args, first }, context, scope, reading);
 }
 
-function apply(
-  facts: ProgramFacts,
-  command: {
-    readonly text: string;
-    readonly named: { readonly aliases?: readonly string[]; readonly startedBy?: string };
-    readonly args: readonly ShellWord[];
-    readonly first: ShellWord;
-  },
-  context: Context,
-  scope: Scope,
-  reading: Reading,
-): void {
-  const { text, named, args, first } = command;
+function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, scope: Scope, reading: Reading): void {
+  const { text, args, first } = command;
+  const name = first.text.slice(first.text.lastIndexOf("/") + 1);
   if (first.text === "let") for (const { text: expression } of args) readArithmetic(expression, reading);
-  noteNames(first.text, args, reading);
-  for (const { text: given } of args) {
-    const variable = first.text === "read" || first.text === "printf" ? /^\w+$/.exec(given)?.[0] : undefined;
-    if (variable !== undefined && isSteering(variable) && first.text === "read")
-      reading.unknown.add(`${variable} is set, which changes what runs.`);
-  }
+  for (const variable of facts.sets ?? []) reading.texts.add(variable);
   if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
-  if (runsWhatIsAdded(first.text, facts, context)) reading.unknown.add(`What ${first.text} runs is added to its arguments.`);
   for (const host of facts.hosts ?? []) reading.hosts.add(host);
-  const insideReads = (facts.reads ?? []).map((word) => placeInto(word, reading.reads, scope, reading));
-  const insideLooks = (facts.looks ?? []).map((word) => placeInto(word, undefined, scope, reading));
-  for (const word of facts.writes ?? []) placeInto(word, reading.writes, scope, reading);
+  const isInside = noteTouched(facts, scope, reading);
   for (const word of facts.scripts ?? []) {
-    if (placesOf(word, scope, reading.workspace)?.some(({ path }) => reading.writes.has(path)) === true)
+    if (placesOf(word, scope, reading)?.some(({ path }) => reading.writes.has(path)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);
   }
-  noteUnclearFiles(
-    {
-      name: first.text.slice(first.text.lastIndexOf("/") + 1),
-      args: [...args],
-      touched: [...(facts.reads ?? []), ...(facts.looks ?? []), ...(facts.writes ?? []), ...(facts.scripts ?? [])],
-      addsArguments: context.addsArguments === true,
-    },
-    scope,
-    reading,
-  );
-  const written = loadedFileIn(reading.writes, first.text.slice(first.text.lastIndexOf("/") + 1));
+  const written = loadedFileIn(reading.writes, name);
   if (written !== undefined) reading.unknown.add(`${first.text} may run what this line writes into ${written}.`);
-  const substitutes = args.some((word) => word.substitutes);
-  const caution =
-    context.caution ??
-    facts.caution ??
-    (substitutes && !harmlessWithAnything(first.text) ? "Some of its arguments are what another command prints." : undefined);
-  const added = context.addsArguments !== true || readsWhateverIsAdded(first.text);
-  const readOnly =
-    facts.readOnly === true &&
-    facts.unknown === undefined &&
-    caution === undefined &&
-    added &&
-    [...insideReads, ...insideLooks].every(Boolean);
-  const why = caution ?? (context.addsArguments === true && !added ? "Some of its arguments are read from its input." : undefined);
-  const aliases = [
-    ...(named.aliases ?? []),
-    // `sh ./evil arg` is `evil arg` to rules that deny.
-    ...(facts.scripts ?? []).flatMap((script) => {
-      const at = args.indexOf(script);
-      if (at < 0) return [];
-      const after = args.slice(at + 1).map((word) => word.text);
-      return [[script.text, ...after].join(" "), [script.text.slice(script.text.lastIndexOf("/") + 1), ...after].join(" ")];
-    }),
-    ...(facts.alias === undefined ? [] : [[first.text, ...facts.alias.map((word) => word.text)].join(" ")]),
-  ];
+  const caution = context.caution ?? facts.caution;
+  // Text that another command prints is harmless only to what is.
+  const printed = facts.readOnly === true ? [] : args.filter((word) => word.substitutes).map((word) => word.text);
+  const unlisted = [...context.unlisted, ...(facts.unlisted ?? []), ...printed];
+  const readOnly = facts.readOnly === true && facts.unknown === undefined && caution === undefined && unlisted.length === 0 && isInside;
+  const startedBy = context.startedBy?.endsWith(` ${text}`) === true ? context.startedBy : undefined;
+  const pattern = patternOf([first, ...args]);
+  const aliases = [...command.aliases, ...otherSpellings(facts, first, args)];
   reading.commands.push({
     text,
     ...(aliases.length > 0 && { aliases }),
-    ...(named.startedBy !== undefined && { startedBy: named.startedBy }),
+    ...(startedBy !== undefined && { startedBy }),
     ...(readOnly && { readOnly }),
-    ...(why !== undefined && { caution: why }),
+    ...(unlisted.length > 0 && { unlisted: [...new Set(unlisted)] }),
+    ...(facts.unknownProgram === true && { unknownProgram: true }),
+    ...(pattern !== text && { pattern }),
+    ...(caution !== undefined && { caution }),
   });
   enter(facts, scope, reading);
-  for (const words of facts.runs ?? [])
-    readProgram(
-      words,
-      {
-        ...context,
-        depth: context.depth + 1,
-        startedBy: text,
-        caution: context.caution,
-        addsArguments: facts.addsArguments === true || context.addsArguments === true,
-        placeholders: [...(context.placeholders ?? []), ...(facts.placeholder === undefined ? [] : [facts.placeholder])],
-      },
-      scope,
-      reading,
-    );
+  for (const words of facts.runs ?? []) readProgram(words, { ...context, depth: context.depth + 1, startedBy: text }, scope, reading);
+  // Another shell does not have the variables of this one.
+  const { constants: _, ...inherited } = scope;
   for (const code of facts.code ?? [])
     reading.readText(code, {
-      ...scope,
+      ...inherited,
       ...(context.caution !== undefined && { caution: context.caution }),
       ...(context.fed && { fed: true }),
     });
 }
 
-/** `xargs sh -c`, `xargs env`, `find -exec sh {}`: what is added is, or becomes part of, what runs. */
-function runsWhatIsAdded(program: string, facts: ProgramFacts, { addsArguments, placeholders = [] }: Context): boolean {
-  if (addsArguments !== true) return false;
-  const texts = [...(facts.code ?? []), ...(facts.scripts ?? []).map(({ text }) => text)];
-  if (texts.some((text) => placeholders.some((placeholder) => text.includes(placeholder)))) return true;
-  const name = program.slice(program.lastIndexOf("/") + 1);
-  const startsAny = runners.has(name) || interpreterNamed(name) !== undefined;
-  return startsAny && facts.runs === undefined && texts.length === 0;
-}
-
-/** Whether its place is known and within the workspace; a pattern may not reach for names that begin with a dot. */
-function placeInto(word: ShellWord, into: Set<string> | undefined, scope: Scope, reading: Reading): boolean {
-  const places = placesOf(word, scope, reading.workspace);
-  if (places === undefined) return false;
-  for (const { path } of places) into?.add(path);
-  const reachesHidden = word.globs && /(?:^|\/)(?:\.[^/]*[*?[{]|[[{?@+!])/.test(word.text);
-  return places.length > 0 && places.every(({ inside, path }) => inside || path === "/dev/null") && !reachesHidden;
-}
-
-function harmlessWithAnything(name: string): boolean {
-  return /^(?:echo|printf|true|false|:|test|\[|exit|return|export|basename|dirname|expr|seq|sleep)$/.test(name);
+/** Names by which rules that deny find a command: those of the script that it runs and of its subcommand. */
+function otherSpellings(facts: ProgramFacts, first: ShellWord, args: readonly ShellWord[]): readonly string[] {
+  return [
+    ...(facts.scripts ?? []).flatMap((script) => {
+      const at = args.indexOf(script);
+      if (at < 0) return [];
+      const after = args.slice(at + 1);
+      return [textOf([script, ...after]), textOf([{ ...script, text: script.text.slice(script.text.lastIndexOf("/") + 1) }, ...after])];
+    }),
+    ...(facts.alias === undefined ? [] : [textOf([first, ...facts.alias])]),
+  ];
 }
 
 function enter({ entersFolder }: ProgramFacts, scope: Scope, reading: Reading): void {
   if (entersFolder === undefined) return;
   if (entersFolder === "unclear") scope.folders = undefined;
-  else scope.folders = placesOf(entersFolder, scope, reading.workspace)?.map(({ path }) => path);
+  else scope.folders = placesOf(entersFolder, scope, reading)?.map(({ path }) => path);
 }

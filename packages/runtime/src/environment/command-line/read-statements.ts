@@ -1,8 +1,9 @@
 import { readArithmetic } from "./arithmetic.ts";
-import { isSteering } from "./assignments.ts";
+import type { Assignment } from "./assignments.ts";
 import { PartReader } from "./part-reader.ts";
 import { readSimpleCommand } from "./read-simple-command.ts";
-import type { Scope } from "./reading.ts";
+import type { Constant, Constants, Scope } from "./reading.ts";
+import type { ShellWord } from "./shell-word.ts";
 import type {
   AndOrList,
   ArithmeticCommand,
@@ -16,8 +17,11 @@ import type {
   TestCommand,
 } from "./syntax/syntax-tree.ts";
 import { readTest } from "./test-commands.ts";
+import { isSteering } from "./variables.ts";
 
 const MAX_DEPTH = 60;
+/** Limits the values of a loop for which its body is read one by one. */
+const MAX_ROUNDS = 10;
 /** Limits the commands of one line. Nobody reads more of them before an approval, and each costs time. */
 const MAX_COMMANDS = 2000;
 
@@ -82,11 +86,13 @@ export class StatementReader extends PartReader {
 
   /** A branch may run or not, so both the folder before it and the one after it are possible. */
   #conditional(body: readonly Statement[], scope: Scope): void {
+    const { constants } = scope;
     for (const statement of body) {
       const before = scope.folders;
       this.#statement(statement, scope);
       scope.folders = either(before, scope.folders);
     }
+    setConstants(scope, constants);
   }
 
   #loop({ variable, values, body, redirections }: Loop, outer: Scope): void {
@@ -94,8 +100,22 @@ export class StatementReader extends PartReader {
     const words = this.words(values ?? [], scope);
     if (isSteering(variable)) this.reading.unknown.add(`${variable} is set, which changes what runs.`);
     // Without `in`, it goes over the arguments.
-    if (words.length === 0 || !words.every(({ text, literal }) => literal && /^\d+$/.test(text))) this.reading.texts.add(variable);
-    this.#conditional(body, scope);
+    const areNumbers = words.length > 0 && words.every(({ text, literal }) => literal && /^\d+$/.test(text));
+    (areNumbers ? this.reading.numbers : this.reading.texts).add(variable);
+    const constants = this.mentions.isSetOnce(variable) ? words.map(constantOf) : [];
+    const { constants: before } = scope;
+    const { commands } = this.reading;
+    const start = commands.length;
+    if (constants.length > 0 && constants.length <= MAX_ROUNDS && constants.every((constant) => constant !== undefined))
+      for (const constant of constants) {
+        setConstants(scope, new Map([...(before ?? []), [variable, constant]]));
+        this.#conditional(body, scope);
+      }
+    else this.#conditional(body, scope);
+    // Commands that are the same in each round are listed once.
+    const first = new Map(commands.splice(start).map((command) => [JSON.stringify(command), command]));
+    commands.push(...first.values());
+    setConstants(scope, before);
     outer.folders = scope.folders;
   }
 
@@ -111,13 +131,20 @@ export class StatementReader extends PartReader {
 
   #andOr({ commands, operators }: AndOrList, scope: Scope): void {
     const start = scope.folders;
+    let certain = scope.constants;
     commands.forEach((command, index) => {
       const isAlternative = operators[index - 1] === "||";
-      if (isAlternative) scope.folders = either(start, scope.folders);
+      if (isAlternative) {
+        scope.folders = either(start, scope.folders);
+        setConstants(scope, certain);
+      }
       const before = scope.folders;
       this.#command(command, scope);
       if (isAlternative) scope.folders = either(before, scope.folders);
+      if (index === 0) certain = scope.constants;
     });
+    // The commands behind an operator may not have run.
+    setConstants(scope, certain);
   }
 
   #pipeline({ commands }: Pipeline, scope: Scope): void {
@@ -130,10 +157,11 @@ export class StatementReader extends PartReader {
   }
 
   #simple({ text, assignments, words, redirections, declaration }: SimpleCommand, scope: Scope): void {
+    const read = assignments.map((assignment) => this.assignment(assignment, scope));
     readSimpleCommand(
       {
         text,
-        assignments: assignments.map((assignment) => this.assignment(assignment, scope)),
+        assignments: read,
         words: this.words(words, scope),
         redirections: redirections.flatMap((redirection) => this.redirection(redirection, scope)),
         ...(declaration !== undefined && { declaration }),
@@ -141,6 +169,15 @@ export class StatementReader extends PartReader {
       scope,
       this.reading,
     );
+    if (words.length === 0 && declaration === undefined) this.#remember(read, scope);
+  }
+
+  /** Keeps the values of variables that are written out, and set nowhere else. */
+  #remember(assignments: readonly Assignment[], scope: Scope): void {
+    const found = assignments.filter(({ name, value, tilde }) => value !== undefined && tilde !== true && this.mentions.isSetOnce(name));
+    if (found.length === 0) return;
+    const added = found.map(({ name, value = "" }): [string, Constant] => [name, { text: value, isPattern: false }]);
+    setConstants(scope, new Map([...(scope.constants ?? []), ...added]));
   }
 
   #test({ text, expansions, redirections }: TestCommand, scope: Scope): void {
@@ -148,6 +185,17 @@ export class StatementReader extends PartReader {
     this.expansions(expansions, inner);
     readTest(text, inner, this.reading);
   }
+}
+
+function setConstants(scope: Scope, constants: Constants | undefined): void {
+  if (constants === undefined) delete scope.constants;
+  else scope.constants = constants;
+}
+
+/** The value that a loop gives its variable. `undefined` if the line computes it. */
+function constantOf({ text, literal, globs, tilde }: ShellWord): Constant | undefined {
+  // Braces would be expanded again.
+  return !literal || tilde || (globs && /[{}]/.test(text)) ? undefined : { text, isPattern: globs };
 }
 
 function either(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {

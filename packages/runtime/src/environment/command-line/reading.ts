@@ -8,7 +8,16 @@ export interface Scope {
   caution?: string;
   /** Its standard input comes from the line. */
   readonly fed?: boolean;
+  /** Variables that the line itself set to text that is written out. */
+  constants?: Constants;
 }
+
+/** The value of a variable, which may be a pattern of files: one of those that match it. */
+export interface Constant {
+  readonly text: string;
+  readonly isPattern: boolean;
+}
+export type Constants = ReadonlyMap<string, Constant>;
 
 /** What was found so far in one command line. */
 export interface Reading {
@@ -24,7 +33,8 @@ export interface Reading {
   readonly unknown: Set<string>;
   /** Functions that the line defines, and aliases. */
   readonly functions: Set<string>;
-  /** Variables that it sets to something else than a number: bash evaluates those as code where it calculates. */
+  /** Variables that it sets to a number, and to something else: bash evaluates their values as code when it calculates. */
+  readonly numbers: Set<string>;
   readonly texts: Set<string>;
   /** Variables that it calculates with. */
   readonly calculated: Set<string>;

@@ -39,7 +39,7 @@ export function applyRedirection(redirection: Redirection, scope: Scope, reading
     reading.hosts.add(host);
     return `It is connected to ${host}.`;
   }
-  const places = target.globs ? undefined : placesOf(target, scope, reading.workspace);
+  const places = target.globs ? undefined : placesOf(target, scope, reading);
   if (places === undefined) {
     // What `<(…)` and `>(…)` run is a command of its own.
     if (target.substitutes && /^[<>]\(/.test(target.text)) return `It is connected to ${target.text}.`;

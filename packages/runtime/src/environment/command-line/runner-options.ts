@@ -10,37 +10,6 @@ export interface RunnerSpec extends OptionSpec {
   readonly harmless?: boolean;
 }
 
-/** They only change how something runs. */
-export const HARMLESS_RUNNERS: { readonly [name: string]: RunnerSpec } = {
-  nice: { flags: "0123456789", values: "n", longValues: ["adjustment"] },
-  ionice: { flags: "t", values: "cn", longFlags: ["ignore"], longValues: ["class", "classdata"] },
-  nohup: {},
-  setsid: { flags: "cfw", longFlags: ["ctty", "fork", "wait"] },
-  timeout: {
-    flags: "v",
-    values: "ks",
-    longFlags: ["foreground", "preserve-status", "verbose"],
-    longValues: ["kill-after", "signal"],
-    operands: 1,
-  },
-  stdbuf: { values: "ioe", longValues: ["input", "output", "error"] },
-  time: { flags: "pvaq", values: "f", longFlags: ["portability", "verbose", "quiet"], longValues: ["format"] },
-  chrt: {
-    flags: "abfiormR",
-    values: "TPD",
-    longFlags: ["batch", "fifo", "idle", "other", "rr", "reset-on-fork", "all-tasks"],
-    operands: 1,
-  },
-  taskset: { flags: "ac", longFlags: ["all-tasks", "cpu-list"], operands: 1 },
-  linux32: {},
-  linux64: {},
-  unbuffer: { flags: "p" },
-  chronic: { flags: "ev" },
-  eatmydata: {},
-  cpulimit: { flags: "fiqvz", values: "lc" },
-  numactl: { flags: "", values: "CNmipl", longValues: ["cpunodebind", "physcpubind", "membind", "interleave", "preferred"] },
-};
-
 /** They run it elsewhere, as somebody else, or with more than it had. */
 export const RUNNERS: { readonly [name: string]: RunnerSpec } = {
   "sudo": {

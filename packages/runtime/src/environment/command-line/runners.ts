@@ -1,8 +1,8 @@
-import { isSteering } from "./assignments.ts";
 import { hasOption, operandsAfter } from "./options.ts";
 import type { ProgramFacts, ProgramReader } from "./program-facts.ts";
-import { HARMLESS_RUNNERS, RUNNERS, type RunnerSpec } from "./runner-options.ts";
+import { RUNNERS, type RunnerSpec } from "./runner-options.ts";
 import { type ShellWord, literalWord } from "./shell-word.ts";
+import { isSteering } from "./variables.ts";
 
 /** Commands of package managers after which another command stands. */
 const RUNNING_COMMANDS: { readonly [name: string]: readonly string[] } = {
@@ -51,62 +51,6 @@ function reader(spec: RunnerSpec): ProgramReader {
   };
 }
 
-const env: ProgramReader = (args) => {
-  const split = args.findIndex(({ text }) => /^-[i0v]*S/.test(text) || /^--s/.test(text));
-  if (split >= 0) {
-    const { text } = args[split] as ShellWord;
-    const attached = /^-[i0v]*S(.+)$/s.exec(text)?.[1] ?? /^--[a-z-]+=(.*)$/s.exec(text)?.[1];
-    const given = attached ?? args[split + 1]?.text ?? "";
-    const words = given.split(/\s+/).filter((word) => word !== "");
-    const rest = afterAssignments([...words.map(literalWord), ...args.slice(split + (attached === undefined ? 2 : 1))]).rest;
-    return { unknown: "What `env -S` makes of its text can't be read.", ...(rest.length > 0 && { runs: [rest] }) };
-  }
-  // A lone dash is `-i`.
-  const operands = operandsAfter(args[0]?.text === "-" ? args.slice(1) : args, {
-    flags: "iv0",
-    values: "uC",
-    longFlags: ["ignore-environment", "null", "debug"],
-    longValues: ["unset", "chdir"],
-  });
-  if (operands === undefined) return unclear("env");
-  const { rest, steering } = afterAssignments(operands);
-  const moved = args.slice(0, args.length - operands.length).some(({ text }) => /^-[iv0]*C|^--chdir/.test(text));
-  return {
-    ...(moved ? { entersFolder: "unclear" as const } : { readOnly: true }),
-    ...(steering !== undefined && { unknown: steering }),
-    ...(rest.length > 0 && { runs: [rest] }),
-  };
-};
-
-const xargs: ProgramReader = (args) => {
-  const rest = operandsAfter(args, {
-    flags: "0oprtx",
-    values: "aEdILnPs",
-    longFlags: ["null", "no-run-if-empty", "open-tty", "interactive", "verbose", "exit"],
-    longValues: ["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
-  });
-  if (rest === undefined) return unclear("xargs");
-  if (rest.length === 0) return { readOnly: true };
-  const placeholder = placeholderOf(args.slice(0, args.length - rest.length));
-  return { readOnly: true, runs: [rest], addsArguments: true, ...(placeholder !== undefined && { placeholder }) };
-};
-
-function placeholderOf(options: readonly ShellWord[]): string | undefined {
-  for (const [index, { text }] of options.entries()) {
-    const attached = /^-[0oprtx]*I(.*)$/.exec(text) ?? /^--replace=?(.*)$/.exec(text);
-    if (attached !== null) return attached[1] === "" ? (text.startsWith("--") ? "{}" : (options[index + 1]?.text ?? "{}")) : attached[1];
-  }
-  return undefined;
-}
-
-/** The commands that `command`, `builtin` and `exec` start are looked up anew, so they hide nothing. */
-const command: ProgramReader = (args) => {
-  if (args.some(({ text }, index) => /^-[pvV]*[vV]/.test(text) && args.slice(0, index).every((word) => word.text.startsWith("-"))))
-    return { readOnly: true };
-  const rest = operandsAfter(args, { flags: "p" });
-  return rest === undefined ? unclear("command") : { readOnly: true, ...(rest.length > 0 && { runs: [rest] }) };
-};
-
 const setarch: ProgramReader = (args) => {
   const rest = operandsAfter(args, { flags: "BFILRSTXZ3v" });
   if (rest === undefined) return unclear("setarch");
@@ -121,12 +65,6 @@ const runuser: ProgramReader = (args, where) =>
   codeAfter(args, /^(?:-[a-z]*c|--command|--session-command)$/) ??
   (hasOption(args, "u", ["user"]) ? reader(RUNUSER)(args, where) : unclear("runuser"));
 const RUNUSER: RunnerSpec = { values: "ugG", longValues: ["user", "group"] };
-
-const exec: ProgramReader = (args) => {
-  const rest = operandsAfter(args, { flags: "cl", values: "a" });
-  if (rest === undefined) return unclear("exec");
-  return { readOnly: true, ...(rest.length > 0 && { runs: [rest] }) };
-};
 
 const prlimit: ProgramReader = (args) => {
   const at = args.findIndex(({ text }) => !text.startsWith("-"));
@@ -216,14 +154,8 @@ function packageManager(names: readonly string[]): ProgramReader {
 
 /** Programs that start others, which are commands of their own. */
 export const runners: ReadonlyMap<string, ProgramReader> = new Map<string, ProgramReader>([
-  ...Object.entries(HARMLESS_RUNNERS).map(([name, spec]): [string, ProgramReader] => [name, reader({ ...spec, harmless: true })]),
   ...Object.entries(RUNNERS).map(([name, spec]): [string, ProgramReader] => [name, reader(spec)]),
   ...Object.entries(RUNNING_COMMANDS).map(([name, commands]): [string, ProgramReader] => [name, packageManager(commands)]),
-  ["env", env],
-  ["xargs", xargs],
-  ["command", command],
-  ["builtin", command],
-  ["exec", exec],
   ["setarch", setarch],
   ["runuser", runuser],
   ["prlimit", prlimit],

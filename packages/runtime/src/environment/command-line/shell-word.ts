@@ -18,6 +18,8 @@ export interface ShellWord {
   readonly quoted: boolean;
   /** It is a pattern that matches a file whose name begins with a dash. */
   readonly dashed?: boolean;
+  /** The text of the line that it replaces; empty for a word that a program adds. */
+  readonly written?: string;
 }
 
 const MAX_BRACE_WORDS = 64;

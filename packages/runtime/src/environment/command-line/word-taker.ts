@@ -48,6 +48,10 @@ const OTHER_ADDRESS = /^(?:file|data):|^[\w-]+::|[#?\\\s][^/]*@/i;
 const VERIFIES = /%[-+ ]*G|signature/i;
 const HARMLESS_SETTING = /^(?:branch|core|init|merge|pull|push|rebase|remote|submodule|user)\.[\w./-]+$/i;
 const PACKAGE = /^(?:@[\w.-]+\/)?[A-Za-z][\w.-]*(?:\[[\w, .-]*\])?(?:@[\w.^~<>=*|+-]+|(?:[~=!<>]=?|===)[\w.*,<>=!~+-]+)?$/;
+/** Without `%n`, which sets a variable. */
+const FORMAT = /^(?:[^%]|%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[diouxXeEfFgGaAcsbqQ]|%\([^)]*\)T)*$/;
+const SHELL_OPTION =
+  /^(?:braceexpand|errexit|errtrace|functrace|hashall|ignoreeof|interactive-comments|monitor|noclobber|noglob|nolog|notify|nounset|onecmd|pipefail|verbose|xtrace)$/;
 const MAX_TEXT = 64 * 1024;
 
 /** Notes a word of a kind. False if it is not understood as one. */
@@ -80,7 +84,7 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !word.globs && text.length <= MAX_TEXT;
     case "script":
       into.scripts.push(word);
-      return literal && !word.globs;
+      return literal && !word.globs && text !== "-" && !/^\/(?:dev|proc)\//.test(text);
     case "variable":
       into.variables.push(word);
       return literal && /^[A-Za-z_]\w*$/.test(text);
@@ -107,6 +111,10 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !/[:@]/.test(text);
     case "format":
       return !word.splits && text.startsWith("+");
+    case "printf":
+      return literal && FORMAT.test(text);
+    case "shelloption":
+      return literal && SHELL_OPTION.test(text);
     case "sed":
       return literal && isPlainSed(text);
     case "awk":

@@ -1,6 +1,8 @@
 /** A pattern taken apart once. `literals` are the stretches between the wildcards, so there is always one more of them. */
 export interface Glob {
   readonly literals: readonly [string, ...string[]];
+  /** True if it has `**`: in rules about commands, that covers words that no table lists. */
+  readonly anything?: boolean;
 }
 
 /** Linear in the text for every literal: no pattern makes it backtrack. */
@@ -54,10 +56,12 @@ function closed(reached: Set<number>, tokens: readonly string[]): Set<number> {
 
 export function compileGlob(pattern: string): Glob {
   const literals: [string, ...string[]] = [""];
+  let anything = false;
   for (let index = 0; index < pattern.length; index++) {
     const character = pattern[index]!;
     const next = pattern[index + 1];
     if (character === "*") {
+      if (next === "*") anything = true;
       // Neighbouring stars say no more than one.
       if (literals.length === 1 || literals.at(-1) !== "") literals.push("");
     } else if (character === "\\" && (next === "*" || next === "\\")) {
@@ -67,5 +71,5 @@ export function compileGlob(pattern: string): Glob {
       literals[literals.length - 1] += character;
     }
   }
-  return { literals };
+  return { literals, ...(anything && { anything }) };
 }

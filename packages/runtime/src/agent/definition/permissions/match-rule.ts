@@ -1,5 +1,5 @@
 import type { CommandEffect } from "@keelson/protocol";
-import { matchesGlob, type Glob } from "./glob.ts";
+import { compileGlob, globsMeet, matchesGlob, type Glob } from "./glob.ts";
 import type { JudgedCall } from "./judged-call.ts";
 import { matchesPath, type SeenPath } from "./path-pattern.ts";
 import { isExact, type CompiledRule } from "./permission-rule.ts";
@@ -58,6 +58,20 @@ function matchesJson(compiled: CompiledRule, call: JudgedCall): boolean {
 
 function namesCommand(argument: Glob, { text, aliases }: CommandEffect): boolean {
   return matchesCommand(argument, text) || aliases?.some((alias) => matchesCommand(argument, alias)) === true;
+}
+
+/** True if the command may be what the rule says, depending on what the line computes. */
+export function mayNameCommand(argument: Glob, { pattern }: CommandEffect): boolean {
+  if (pattern === undefined) return false;
+  const computed = compileGlob(pattern);
+  return (
+    globsMeet(argument, computed) || (argument.literals.at(-2)?.endsWith(" ") === true && globsMeet(argument, compileGlob(`${pattern} `)))
+  );
+}
+
+/** True if an allow rule covers words of the command that no table lists: with `**`, or if each of them is written out in the rule. */
+export function coversUnlisted({ literals, anything }: Glob, { unlisted = [] }: CommandEffect): boolean {
+  return anything === true || unlisted.every((word) => literals.some((literal) => ` ${literal} `.includes(` ${word} `)));
 }
 
 /** `npm test *` is also about `npm test` without arguments. */

@@ -34,12 +34,12 @@ const DEEPER: ReadonlySet<string> = new Set(
   ).split(","),
 );
 
-/** Program and subcommand, with whatever arguments: `npm test *` for `npm test -- --grep x`. */
+/** Program and subcommand with any arguments: `npm test **` for `npm test -- --grep x`. A single star would ask again at each word that no table lists. */
 function commandRule(tool: string, command: string): string {
   const parts = command.split(" ");
   const [program = "", second = "", third] = parts;
   let length = 1;
   if (SUBCOMMANDS.has(program) && second !== "" && (!second.startsWith("-") || DEEPER.has(`${program} ${second}`)))
     length = DEEPER.has(`${program} ${second}`) && third !== undefined && !third.startsWith("-") ? 3 : 2;
-  return `${exactRule(tool, parts.slice(0, length).join(" ")).slice(0, -1)} *)`;
+  return `${exactRule(tool, parts.slice(0, length).join(" ")).slice(0, -1)} **)`;
 }

@@ -1,7 +1,7 @@
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { isEmpty, type JudgedCall } from "../../definition/permissions/judged-call.ts";
 import type { RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
-import { bindsHost, bindsRead, bindsWrite, matchesCommand } from "../../definition/permissions/match-rule.ts";
+import { bindsHost, bindsRead, bindsWrite, coversUnlisted, matchesCommand } from "../../definition/permissions/match-rule.ts";
 import { type Glob, matchesGlob } from "../../definition/permissions/glob.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
 
@@ -54,18 +54,21 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
   let first: PermissionDecision | undefined;
   let free = 0;
   for (const command of commands) {
-    const { text, readOnly, caution } = command;
+    const { text, readOnly, caution, unlisted = [] } = command;
     if (caution !== undefined) {
       open.push({ told: `${quoted(text)}: ${caution}` });
       continue;
     }
     const rule = allow.find(
       ({ own, compiled: { argument } }) =>
-        own && argument !== undefined && (matchesCommand(argument, text) || coversStarted(argument, command)),
+        own &&
+        argument !== undefined &&
+        (matchesCommand(argument, text) || coversStarted(argument, command)) &&
+        coversUnlisted(argument, command),
     );
     if (rule !== undefined) first ??= rule.decision;
     else if (readOnly) free++;
-    else open.push({ command: text, told: `${quoted(text)}: no rule allows it` });
+    else open.push({ command: text, told: `${quoted(text)}: ${whyOpen(unlisted)}` });
   }
   // What is read can't be told apart by commands: where one runs only because it changes nothing, all of it has to be the workspace's.
   if (free > 0)
@@ -76,6 +79,15 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
   }
   return { ...(open.length === 0 && first !== undefined && { decision: first }), open };
 }
+
+/** The words that keep a wildcard from covering a command are named, because they decide what it does. */
+function whyOpen(unlisted: readonly string[]): string {
+  if (unlisted.length === 0) return "no rule allows it";
+  const shown = unlisted.slice(0, MAX_SHOWN).map(quoted).join(", ");
+  const more = unlisted.length > MAX_SHOWN ? ` and ${unlisted.length - MAX_SHOWN} more` : "";
+  return `no rule allows it with ${shown}${more}, which is not understood`;
+}
+const MAX_SHOWN = 5;
 
 /** `npx vitest *` names what npx starts; `npx *` doesn't. */
 function coversStarted(argument: Glob, { text, startedBy }: Commands[number]): boolean {

@@ -6,6 +6,7 @@ import { decideOpenings, decideOutside, outsideCall, outsideRules } from "./deci
 import { judgeBounds } from "./judge-bounds.ts";
 import { leavesWith } from "./leaves-with.ts";
 import { mayTouchGuarded } from "./may-touch-guarded.ts";
+import { computedName, untoldOf } from "./untold-commands.ts";
 import { isEmpty, isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
@@ -161,9 +162,17 @@ function decideUnasked(
   if (exact !== undefined) return exact.decision;
   const asks = (reason: string, why: string, open: readonly OpenPart[], exactOnly: boolean): PermissionDecision =>
     mode === "deny-unauthorized" ? unauthorized(tool, why) : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }) };
-  const isBound = policy.bounds !== undefined && effects?.confined === undefined;
-  if ((rules.guards || isBound) && !isEmpty(effects?.unknown)) {
-    const unknown = (effects?.unknown ?? []).join(" ");
+  const maybe = computedName(rules, call);
+  if (maybe !== undefined)
+    return asks(
+      `The permission rule ${quote(maybe.rule.decision)} may be about ${quoteText(maybe.text)}, depending on what the line computes.`,
+      `the rule ${quote(maybe.rule.decision)} may be about it, depending on what the line computes`,
+      [],
+      true,
+    );
+  const untold = untoldOf(policy, rules, call);
+  if (untold.length > 0) {
+    const unknown = untold.join(" ");
     return asks(
       `What this would do can't be known by reading it, and there ${rules.guards ? "are rules that deny or ask for" : "is a policy that forbids"} some of it: ${unknown}`,
       `what this would do can't be known by reading it: ${unknown}`,

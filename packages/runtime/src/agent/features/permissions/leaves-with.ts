@@ -1,6 +1,7 @@
+import type { CommandEffect } from "@keelson/protocol";
 import type { RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
 import { isEmpty, type JudgedCall } from "../../definition/permissions/judged-call.ts";
-import { bindsHost, matchesCommand } from "../../definition/permissions/match-rule.ts";
+import { bindsHost, coversUnlisted, matchesCommand } from "../../definition/permissions/match-rule.ts";
 
 /**
  * By which of its ways a call could carry something away, a phrase each: hosts and programs that no rule allows, secrets. What untrusted
@@ -17,12 +18,15 @@ export function leavesWith(allow: readonly RuleVerdict[], { tool, effects }: Jud
     ...used,
     ...hosts.filter((host) => !allow.some((rule) => bindsHost(rule, host))).map((host) => `it connects to ${JSON.stringify(host)}`),
     ...commands
-      .filter(({ text, readOnly, caution }) => (readOnly !== true || caution !== undefined) && !isAllowed(allow, text))
+      .filter((command) => (command.readOnly !== true || command.caution !== undefined) && !isAllowed(allow, command))
       .map(({ text }) => `${JSON.stringify(text)} may connect to anything`),
     ...(isEmpty(unknown) ? [] : ["what it connects to can't be known by reading it"]),
   ];
 }
 
-function isAllowed(allow: readonly RuleVerdict[], text: string): boolean {
-  return allow.some(({ own, compiled }) => own && compiled.argument !== undefined && matchesCommand(compiled.argument, text));
+function isAllowed(allow: readonly RuleVerdict[], command: CommandEffect): boolean {
+  return allow.some(
+    ({ own, compiled: { argument } }) =>
+      own && argument !== undefined && matchesCommand(argument, command.text) && coversUnlisted(argument, command),
+  );
 }

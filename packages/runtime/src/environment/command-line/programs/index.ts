@@ -1,4 +1,5 @@
 import type { ProgramEntry } from "./program-entry.ts";
+import { runners } from "./runners.ts";
 import { shellBuiltins } from "./shell-builtins.ts";
 import { textPrograms } from "./text-programs.ts";
 import { archivePrograms } from "./archive-programs.ts";
@@ -18,6 +19,7 @@ import { versionPrograms } from "./version-programs.ts";
 /** The tables of all topics. */
 const topics: readonly (readonly ProgramEntry[])[] = [
   shellBuiltins,
+  runners,
   textPrograms,
   archivePrograms,
   compiledLanguages,

@@ -9,6 +9,7 @@
  * - `revision`: a revision of git, in which a file may be named. `pathspec`: files of a repository, with wildcards that git reads.
  * - `ref`: the name of a branch, tag or remote of git that is made, moved or deleted. `remote`: a remote of git, by its name, URL or folder.
  * - `pretty`: a format of git in which no signature is verified. `setting`: the name of a setting of git that holds no secret.
+ * - `printf`: a format of `printf`. `shelloption`: an option of the shell that does not change how a line is read.
  * - `sed`, `awk`, `jq`: a script of that program, which may do no more than print and change text.
  * - `package`: the name of a package with or without a version, no address and no folder. `target`: a target of a builder, which sets no variable.
  * - `module`: the name of a module that runs; what follows are its arguments.
@@ -36,6 +37,8 @@ export type WordKind =
   | "ref"
   | "remote"
   | "pretty"
+  | "printf"
+  | "shelloption"
   | "setting"
   | "sed"
   | "awk"
@@ -104,4 +107,10 @@ export interface ProgramEntry extends ProgramForm {
   readonly versions?: boolean;
   /** Its command gets more arguments than are written: names of files that it found, or words of its input. */
   readonly adds?: "found" | "input";
+  /** True if the shell itself has it: a path never leads to it. */
+  readonly builtin?: boolean;
+  /** True if it runs its input as code without an operand. */
+  readonly runsInput?: boolean;
+  /** True if the texts that it runs are read by another shell than bash. */
+  readonly posix?: boolean;
 }

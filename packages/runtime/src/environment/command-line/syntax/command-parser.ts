@@ -11,7 +11,7 @@ const BLANKS = /(?:[ \t]|\\\n)+/y;
 /** A here-document whose text follows on the next lines. */
 interface PendingDocument {
   readonly start: HereDocumentStart;
-  readonly expansions: Expansion[];
+  readonly redirection: { document?: string; readonly expansions: Expansion[] };
 }
 
 /** The parts of a simple command that were read so far. */
@@ -75,10 +75,12 @@ export abstract class CommandParser extends WordScanner {
   }
 
   #readDocuments(): void {
-    for (const { start, expansions } of this.#pending) {
+    for (const { start, redirection } of this.#pending) {
       const document = readDocument(this.source, this.at, start) ?? this.fail();
       this.at = document.end;
-      if (!start.isQuoted) expansions.push(...this.expansionsIn(document.text));
+      if (!start.isQuoted) redirection.expansions.push(...this.expansionsIn(document.text));
+      if (start.isQuoted || !/[$`\\]/.test(document.text))
+        redirection.document = start.stripsTabs ? document.text.replace(/^\t+/gm, "") : document.text;
       if (this.startsWith("\n")) this.at++;
     }
     this.#pending = [];
@@ -110,9 +112,9 @@ export abstract class CommandParser extends WordScanner {
   #hereDocument(operator: "<<" | "<<-"): RedirectionNode {
     const start = readDelimiter(this.source, this.at, operator === "<<-") ?? this.fail();
     this.at += start.written.length;
-    const expansions: Expansion[] = [];
-    this.#pending.push({ start, expansions });
-    return { operator, expansions };
+    const redirection: { document?: string; readonly expansions: Expansion[] } = { expansions: [] };
+    this.#pending.push({ start, redirection });
+    return Object.assign(redirection, { operator });
   }
 
   protected requiredWord(): Word {

@@ -30,6 +30,8 @@ export interface RedirectionNode {
   readonly operator: string;
   readonly target?: Word;
   readonly expansions: readonly Expansion[];
+  /** The text of a here-document in which bash expands nothing. */
+  readonly document?: string;
 }
 
 /** An assignment before a command or after a word such as `export`. */

@@ -1,0 +1,78 @@
+import type { EntryFacts } from "./entry-facts.ts";
+import type { ProgramFacts } from "./program-facts.ts";
+import type { ProgramEntry } from "./programs/program-entry.ts";
+import { readByEntry } from "./read-by-entry.ts";
+import type { ShellWord } from "./shell-word.ts";
+import { isHarmlessVariable, isSteering } from "./variables.ts";
+
+/**
+ * Syntax that runs something else in a POSIX shell than in bash. To such a shell `((evil))` is a command in two subshells, `[[ a || evil ]]`
+ * a list of two commands, and `$'\\'` a dollar and a quoted backslash.
+ */
+const BASH_SYNTAX = /\$['"[]|&>|(?<!\$)\(\(|\[\[/;
+
+/** A word of the input of `xargs`, which may be anything. */
+const ADDED: ShellWord = {
+  text: "…",
+  literal: false,
+  substitutes: false,
+  splits: true,
+  globs: false,
+  tilde: false,
+  quoted: true,
+  written: "",
+};
+
+/** Returns the facts about a command by the entry of its program. */
+export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): ProgramFacts {
+  const found = readByEntry(entry, args);
+  const { readOnly, reads, looks, writes, recurses, here, hosts, code, scripts, variables, assignments, alias } = found;
+  const steering = [...variables.filter(({ text }) => isSteering(text)), ...assignments.filter((word) => !isHarmlessAssignment(word))];
+  const unlisted = [...found.unlisted, ...steering.map(({ text }) => text)];
+  const isOtherShell = entry.posix === true && code.some((text) => BASH_SYNTAX.test(text));
+  return {
+    ...(readOnly && unlisted.length === 0 && { readOnly }),
+    ...(unlisted.length > 0 && { unlisted }),
+    ...(isOtherShell && { unknown: `\`${entry.names}\` may read its text otherwise than bash does.` }),
+    reads,
+    looks,
+    writes,
+    ...(recurses && { recurses }),
+    ...(here !== undefined && { here }),
+    hosts,
+    runs: found.runs.map((words) => withAdded(words, found)),
+    code,
+    scripts,
+    ...(variables.length > 0 && { sets: variables.map(({ text }) => text) }),
+    ...(alias !== undefined && { alias }),
+  };
+}
+
+function isHarmlessAssignment({ text, literal }: ShellWord): boolean {
+  const at = text.indexOf("=");
+  return literal && isHarmlessVariable(text.slice(0, at), text.slice(at + 1));
+}
+
+/** The command with what its runner adds: the files that `find` found, or words of the input of `xargs`. */
+function withAdded(words: readonly ShellWord[], { adds, placeholder, looks, options }: EntryFacts): readonly ShellWord[] {
+  if (adds === undefined) return words;
+  if (placeholder === undefined) return adds === "input" ? [...words, ADDED] : words;
+  // In the middle of a word, what is added may be code of it.
+  const starts = adds === "found" && !options.has("-files0-from") ? looks : [];
+  return words.flatMap((word) => {
+    if (!word.text.includes(placeholder)) return [word];
+    if (word.text !== placeholder || adds === "input") return [{ ...word, literal: false, splits: false }];
+    return foundFiles(starts, word);
+  });
+}
+
+/** The words that `find` puts in the place of `{}`: files in the folders that it starts in. */
+function foundFiles(starts: readonly ShellWord[], { text }: ShellWord): readonly ShellWord[] {
+  const folders = starts.length > 0 ? starts : [{ ...ADDED, text: ".", literal: true, splits: false }];
+  return folders.map((folder, index) => ({
+    ...folder,
+    text: `${folder.text.replace(/\/+$/, "")}/*`,
+    globs: true,
+    written: index === 0 ? text : "",
+  }));
+}
