@@ -44,7 +44,7 @@ describe("bash under the rule bash(npm test*)", () => {
   it("runs the tests however people write that, without a question [AP-07]", async () => {
     const lines = [
       ...["npm test", "npm test -- src/a.test.ts", "npm test 2>&1", "npm test | tail -5", "npm test 2>&1 | grep -c fail"],
-      ...["FOO=1 npm test", "cd src && npm test", "npm test && git status", "npm test; echo $?", "npm test > /dev/null", "'npm' \"test\""],
+      ...["CI=1 npm test", "cd src && npm test", "npm test && git status", "npm test; echo $?", "npm test > /dev/null", "'npm' \"test\""],
     ];
     expect((await sorted(lines, permissions)).asked).toEqual([]);
   });
@@ -60,6 +60,7 @@ describe("bash under the rule bash(npm test*)", () => {
         "npm test <(id)",
       ],
       ...["npm test > out.txt", "FOO='$(id)' npm test", "FOO=$(id) npm test", "./npm test", "bin/npm test", "cd .. && npm test"],
+      ...["FOO=1 npm test", "npm test --script-s evil", "npm test --userc=x", "npm test --node-opt=--require=./e.js"],
       ...["PATH=.:$PATH npm test", "NODE_OPTIONS=--import=./x.mjs npm test", "LD_PRELOAD=./x.so npm test", "GIT_DIR=x npm test"],
       ...["npm() { rm -rf build; }; npm test", "alias npm=rm; npm test", "npm test\nrm -rf build", "npm test (", "$NPM test"],
     ];
@@ -119,9 +120,9 @@ describe("always, for a command line", () => {
     const { ran, questions } = await judge(lines.slice(0, 2), {}, "the widest of the commands");
     expect(ran).toEqual(lines.slice(0, 2));
     expect(questions.map(({ line, always }) => [line, ...always])).toEqual([
-      [lines[0], ["bash(echo hello; npm publish)"], ["bash(npm publish *)"], ["bash"]],
+      [lines[0], ["bash(echo hello; npm publish)"], ["bash(npm publish **)"], ["bash"]],
     ]);
-    const rules = [{ pattern: "bash(npm publish *)", behavior: "allow" }] as const;
+    const rules = [{ pattern: "bash(npm publish **)", behavior: "allow" }] as const;
     expect((await sorted(lines, { rules })).asked).toEqual(lines.slice(2));
   });
 });

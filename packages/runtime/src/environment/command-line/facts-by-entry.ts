@@ -34,7 +34,7 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     ...(readOnly && unlisted.length === 0 && { readOnly }),
     ...(unlisted.length > 0 && { unlisted }),
     ...(isOtherShell && { unknown: `\`${entry.names}\` may read its text otherwise than bash does.` }),
-    reads,
+    reads: [...reads, ...scripts],
     looks,
     writes,
     ...(recurses && { recurses }),

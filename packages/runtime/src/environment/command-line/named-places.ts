@@ -1,4 +1,3 @@
-import { splitOnce } from "./options.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 const LOOKS_LIKE_PATH = /^(?!https?:|git@|ssh:)[^\s"'`$;|&<>(){}]*[./][^\s"'`$;|&<>(){}]*$/;
@@ -10,8 +9,8 @@ const REMOTE = /^(?:[\w.-]+@)([\w.-]+):/;
 export function pathsIn(args: readonly ShellWord[]): readonly ShellWord[] {
   return args
     .flatMap((word) => {
-      const value = splitOnce(word.text, "=")[1];
-      return [...(word.text.startsWith("-") ? [] : [word]), ...(value === undefined ? [] : [{ ...word, text: value }])];
+      const at = word.text.indexOf("=");
+      return [...(word.text.startsWith("-") ? [] : [word]), ...(at < 0 ? [] : [{ ...word, text: word.text.slice(at + 1) }])];
     })
     .map((word) => ({ ...word, text: word.text.replace(/^@/, "") }))
     .filter(({ text, literal }) => literal && text.length <= MAX_PATH && LOOKS_LIKE_PATH.test(text));

@@ -28,6 +28,7 @@ function noteUnclear(facts: ProgramFacts, scope: Scope, reading: Reading): void 
   if ((facts.unlisted ?? []).length > 0 || facts.unknownProgram === true) add(ANYTHING);
   for (const word of [...reads, ...writes])
     for (const path of pathsOf(word, scope, reading)) {
+      if (path === ANYTHING) add(path);
       if (word.globs || !word.literal) add(asPattern(path, word));
       if (recurses === true) add(`${asPattern(path, word)}/*`);
     }

@@ -32,8 +32,7 @@ class EntryReader {
 
   facts(): EntryFacts {
     this.#words();
-    if (this.#entry.runsInput === true && this.#operands.length === 0 && this.#runs.length === 0 && !this.#onlyPrints)
-      this.#taken.unlisted.push(INPUT);
+    if (this.#runsInput()) this.#taken.unlisted.push(INPUT);
     if (this.#onlyPrints) return this.#result({ unasked: true });
     this.#assign(this.#operands, operandKinds(this.#form, this.#options));
     return this.#result(this.#form.form);
@@ -116,6 +115,12 @@ class EntryReader {
     const rest = this.#args.slice(index + 1);
     if (rest.length === 1 && rest[0]?.literal === true && this.#form.alone.has(rest[0].text)) this.#onlyPrints = true;
     return this.#onlyPrints;
+  }
+
+  #runsInput(): boolean {
+    const { form } = this.#form;
+    const isOther = Object.keys(form.operandsWith ?? {}).some((options) => hasAny(options, this.#options));
+    return this.#entry.runsInput === true && !this.#onlyPrints && !isOther && this.#operands.length + this.#runs.length === 0;
   }
 
   #hasCommand(): boolean {

@@ -137,7 +137,7 @@ describe("a text for another shell", () => {
       expect((await read(`sh -c ${JSON.stringify(text).replaceAll("$", "\\$")}`)).unknown, text).toBeDefined();
     expect((await read("sh -c 'npm test && ls'")).unknown).toBeUndefined();
     expect((await read("bash -c '[[ a ]]'")).unknown).toBeUndefined();
-    expect((await read("zsh -c 'noglob evil'")).unknown).toBeDefined();
+    expect((await read("zsh -c 'noglob evil'")).commands).toMatchObject([{ unknownProgram: true, unlisted: ["-c"] }]);
   });
 });
 

@@ -70,6 +70,10 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       if (!literal || text.startsWith("@")) return false;
       into[kind === "read" ? "reads" : kind === "look" ? "looks" : "writes"].push(word);
       return true;
+    case "link":
+      into.reads.push(word);
+      into.writes.push(word);
+      return literal && !text.startsWith("@");
     case "into":
       into.writes.push(word);
       return literal;
@@ -84,7 +88,7 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !word.globs && text.length <= MAX_TEXT;
     case "script":
       into.scripts.push(word);
-      return literal && !word.globs && text !== "-" && !/^\/(?:dev|proc)\//.test(text);
+      return literal && !word.globs && text.length > 0 && !/^(?:[-+]$|\/(?:dev|proc)\/)/.test(text);
     case "variable":
       into.variables.push(word);
       return literal && /^[A-Za-z_]\w*$/.test(text);

@@ -28,26 +28,26 @@ describe("what *always* can allow", () => {
   it("is this line, then program and subcommand of each part that asks, then the tool [AV-02]", () => {
     expect(offered("npm test && ls", { commands: [{ text: "npm test" }, { text: "ls", readOnly: true }] })).toEqual([
       ["exact", "bash(npm test && ls)"],
-      ["command", "bash(npm test *)"],
+      ["command", "bash(npm test **)"],
       ["tool", "bash"],
     ]);
     expect(offered("echo hello; rm -rf build; git push -f", commands("echo hello", "rm -rf build", "git push -f"))?.[1]).toEqual([
       "command",
-      "bash(echo *)",
-      "bash(rm *)",
-      "bash(git push *)",
+      "bash(echo **)",
+      "bash(rm **)",
+      "bash(git push **)",
     ]);
     const families = ["npm run build", "npx vitest run", "git -C x push", "docker compose up", "node a.mjs 1", "make", "tsc --build"].map(
       (text) => offered(text, commands(text))?.[1]?.[1],
     );
     expect(families).toEqual([
-      "bash(npm run build *)",
-      "bash(npx vitest *)",
-      "bash(git *)",
-      "bash(docker compose up *)",
-      "bash(node a.mjs *)",
-      "bash(make *)",
-      "bash(tsc *)",
+      "bash(npm run build **)",
+      "bash(npx vitest **)",
+      "bash(git **)",
+      "bash(docker compose up **)",
+      "bash(node a.mjs **)",
+      "bash(make **)",
+      "bash(tsc **)",
     ]);
   });
 
@@ -115,8 +115,8 @@ describe("a grant", () => {
     const rules: PermissionRule[] = [{ pattern: "bash(npm test*)", behavior: "allow" }];
     const effects = commands("npm test", "git push");
     expect(ask("x", effects, { rules }).behavior).toBe("ask");
-    expect(ask("x", effects, { rules, granted: ["bash(git push *)"] }).behavior).toBe("allow");
-    expect(ask("x", effects, { granted: ["bash(git push *)"] }).behavior).toBe("ask");
+    expect(ask("x", effects, { rules, granted: ["bash(git push **)"] }).behavior).toBe("allow");
+    expect(ask("x", effects, { granted: ["bash(git push **)"] }).behavior).toBe("ask");
   });
 
   it("covers nothing that a deny or ask rule names, and opens no mode that doesn't ask [MC-15]", () => {

@@ -14,6 +14,7 @@ export const archivePrograms: readonly ProgramEntry[] = [
     values: { archive: "-f --file", plain: "--exclude", number: "--strip-components", write: "-C --directory" },
     operands: "read...",
     operandsWith: { "-t -x --extract --get --list": "plain..." },
+    recurses: "-c --create",
     here: { kind: "write", with: "-x --extract --get" },
     alone: "--help --version",
   },

@@ -28,7 +28,7 @@ export const filePrograms: readonly ProgramEntry[] = [
     names: "ln",
     flags: "-f -i -L -n -P -r -s -T -v --force --interactive --no-dereference --no-target-directory --relative --symbolic --verbose",
     values: { into: "-t --target-directory" },
-    operands: "read... into",
+    operands: "link... into",
     alone: "--help --version",
   },
   {

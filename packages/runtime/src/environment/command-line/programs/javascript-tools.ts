@@ -7,6 +7,7 @@ import type { ProgramEntry } from "./program-entry.ts";
 export const javascriptTools: readonly ProgramEntry[] = [
   {
     names: "node nodejs",
+    runsInput: true,
     flags: `--check --enable-source-maps --experimental-strip-types --experimental-test-coverage --experimental-transform-types --expose-gc
       --no-deprecation --no-warnings --preserve-symlinks --test --test-force-exit --test-only --test-reporter=dot --test-reporter=spec
       --test-reporter=tap --test-update-snapshots --trace-deprecation --trace-uncaught --trace-warnings --watch`,

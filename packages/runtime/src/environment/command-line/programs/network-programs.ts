@@ -48,6 +48,14 @@ export const networkPrograms: readonly ProgramEntry[] = [
     operands: "host",
     alone: "-V",
   },
+  // `-o`, `-F` and `-E` name settings, by which it starts programs of the machine. What follows the host runs there.
+  {
+    names: "ssh",
+    flags: "-4 -6 -A -C -N -q -t -T -v",
+    values: { number: "-p", plain: "-l", read: "-i" },
+    operands: "host plain...",
+    alone: "-V",
+  },
   { names: "dig host nslookup", flags: "+short +trace -4 -6", operands: "host plain" },
   {
     names: "gh",

@@ -3,6 +3,7 @@
  * - `text`: printed, compared, counted or sent nowhere. `plain`: the same, and it begins with no dash, so that it is no option of another program.
  * - `number`: a number with an optional sign and unit. `read`: a file whose content is read. `look`: a file or folder of which name and properties are seen.
  * - `write`: a file or folder that is written, moved or deleted. `into`: the same, or a folder into which the operands before it go under their names.
+ * - `link`: a file or folder that gets another name, by which it can be read and written.
  * - `host`: a host, an address or a URL; of a `file:` URL the file is read. `data`: text, or after `@` the name of a file that is read.
  * - `command`: this and all following words are a command; as the value of an option it ends at `;` or `{} +`. `shell`: text that a shell runs.
  * - `script`: a file that runs as a program. `variable`: a variable of the shell that is set. `assignment`: `NAME=value`. `placeholder`: is replaced by what is added.
@@ -24,6 +25,7 @@ export type WordKind =
   | "look"
   | "write"
   | "into"
+  | "link"
   | "host"
   | "data"
   | "command"

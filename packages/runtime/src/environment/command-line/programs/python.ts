@@ -27,6 +27,7 @@ export const pythonTools: readonly ProgramEntry[] = [
   {
     names: "python pypy",
     versions: true,
+    runsInput: true,
     flags: "-B -E -I -O -OO -q -s -S -u -v -b -bb",
     values: { plain: "-W", module: "-m" },
     operands: "script plain...",

@@ -58,6 +58,13 @@ const others: readonly ProgramEntry[] = [
     values: { text: "-u -g --user --group" },
     operands: "assignment... command",
   },
+  { names: "su", flags: "-l", values: { shell: "-c --command" }, operands: "plain..." },
+  { names: "strace", flags: "-c -f -q -t -T -v -y", values: { text: "-e", number: "-s", write: "-o" }, operands: "command" },
+  { names: "nsenter", flags: "-a -i -m -n -p -u -U", values: { number: "-t --target" }, operands: "command" },
+  { names: "prlimit", optional: { number: "--as --core --cpu --fsize --nofile --nproc" }, operands: "command" },
+  { names: "flock", flags: "-e -F -n -o -s -u -x", values: { number: "-E -w" }, operands: "write command" },
+  { names: "watch", flags: "-b -c -d -e -g -t -w", values: { number: "-n --interval" }, operands: "shell...", stops: true, posix: true },
+  { names: "busybox toybox", operands: "command" },
   { names: "doas", flags: "-n", values: { text: "-u" }, operands: "command" },
 ];
 

@@ -5,8 +5,8 @@ import type { ProgramEntry } from "./program-entry.ts";
  * that a file names, `bundle`, `composer`, `dotnet` and `swift` another version of themselves.
  */
 export const versionPrograms: readonly ProgramEntry[] = [
-  { names: "vim nvim less", alone: "--version" },
-  { names: "perl ruby", versions: true, alone: "--version" },
-  { names: "psql mysql sqlite3 redis-cli", alone: "--version" },
+  { names: "vim nvim less", runsInput: true, alone: "--version" },
+  { names: "perl ruby", versions: true, runsInput: true, alone: "--version" },
+  { names: "psql mysql sqlite3 redis-cli", runsInput: true, alone: "--version" },
   { names: "kubectl terraform helm", alone: "--help" },
 ];
