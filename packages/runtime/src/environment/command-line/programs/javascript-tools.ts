@@ -67,7 +67,7 @@ export const javascriptTools: readonly ProgramEntry[] = [
   {
     names: "vitest",
     flags: `-u --coverage --globals --hideSkippedTests --no-color --no-coverage --no-file-parallelism --no-watch --passWithNoTests --reporter=basic
-      --reporter=default --reporter=dot --reporter=json --reporter=junit --reporter=tap --reporter=verbose --run --silent --typecheck --update
+      --reporter=default --reporter=dot --reporter=json --reporter=junit --reporter=tap --reporter=verbose --run --typecheck --update
       --watch --watch=false`,
     values: {
       plain: "-t --exclude --project --shard --testNamePattern",

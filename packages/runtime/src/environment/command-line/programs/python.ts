@@ -37,7 +37,7 @@ export const pythonTools: readonly ProgramEntry[] = [
   {
     names: "pytest py.test",
     flags: `-l -q -s -v -x
-      --co --collect-only --cov --disable-warnings --exitfirst --failed-first --ff --fixtures --last-failed --lf --markers --new-first --nf
+      --co --collect-only --disable-warnings --exitfirst --failed-first --ff --fixtures --last-failed --lf --markers --new-first --nf
       --no-cov --no-header --no-summary --quiet --runxfail --setup-show --showlocals --stepwise --strict-config --strict-markers --sw --verbose`,
     values: {
       plain: `-k -m -n -r --capture --color --cov-report --deselect --durations --import-mode --log-cli-level --tb --dist`,
