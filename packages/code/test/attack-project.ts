@@ -53,7 +53,6 @@ export function fillAttackProject(project: string, setup: AttackSetup): AttackPr
   put("evil.js", `${markInNode("evil.js")};\n`);
   put("e.mjs", `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(join(marks, "e.mjs"))}, "");\n`);
   put("evil.py", `open(${JSON.stringify(join(marks, "evil.py"))}, "w")\n`);
-  put("evilpkg/conftest.py", `open(${JSON.stringify(join(marks, "conftest.py"))}, "w")\n`);
   put("evil.mk", `$(shell ./evil.sh)\nall test:\n\t@./evil.sh\n`);
   put("evil.awk", `BEGIN { system("./evil.sh") }\n`);
   put("evil.sed", "1e ./evil.sh\n");
