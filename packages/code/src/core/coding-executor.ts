@@ -1,8 +1,9 @@
 import { delimiter, dirname } from "node:path";
-import type { Executor } from "@keelson/protocol";
+import type { Executor, PermissionRule } from "@keelson/protocol";
 import { createProcessExecutor, createSandboxExecutor, createSandboxSession } from "keelson/environment";
 import type { Policy } from "keelson/security";
 import type { LeavingExecutor } from "../tools/bash.ts";
+import { codingPolicy } from "./coding-policy.ts";
 import { commandEnvironment } from "./command-environment.ts";
 
 /** The executors for the commands of a run. */
@@ -23,16 +24,21 @@ export function createCodingExecutor(cwd: string, options: CodingExecutorOptions
 export interface CodingExecutorOptions {
   readonly sandbox: boolean;
   readonly policy?: Policy | undefined;
+  /** All rules of the run: the sandbox hides programs that they deny. */
+  readonly rules?: readonly PermissionRule[];
+  /** The folder of Keelson. Absent: commands in the sandbox have no caches of packages that they can write. */
+  readonly home?: string | undefined;
 }
 
 /** The same, with the way out of the sandbox. */
-export function createCodingExecutors(cwd: string, { sandbox, policy }: CodingExecutorOptions): CodingExecutors {
+export function createCodingExecutors(cwd: string, { sandbox, policy, rules = [], home }: CodingExecutorOptions): CodingExecutors {
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
   const outside = createProcessExecutor({ cwd, inherited: commandEnvironment(policy, { sandbox: false }).variables, env: { PATH: path } });
   if (!sandbox) return { exec: outside };
   const session = createSandboxSession();
-  const exec = createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd, env: { ...process.env, PATH: path }, session });
+  const env = { ...process.env, PATH: path };
+  const exec = createSandboxExecutor(codingPolicy(policy?.sandbox ?? {}, { cwd, rules, home, env }), { workspace: cwd, env, session });
   return { exec, leaving: { outside, publish: (port) => session.publish(port) } };
 }
 

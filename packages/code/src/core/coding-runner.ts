@@ -85,7 +85,8 @@ function createCodingAgent(
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const files = createDiskVfs({ root: cwd });
   const { model, fallbackModel, sandbox = false, maxTurns, maxCost, timeoutMs } = agent;
-  const made = createCodingExecutors(cwd, { sandbox, policy });
+  const permissions = agentPermissions(agent, policy, projectRules);
+  const made = createCodingExecutors(cwd, { sandbox, policy, rules: permissions.rules, home: home.path });
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && { ...made.leaving, outside: redactExecutor(made.leaving.outside, secrets.redactor) };
   const tools = withNestedInstructions(createCodingTools({ files, exec, leaving, blobs }), { cwd, isTrusted });
@@ -106,7 +107,7 @@ function createCodingAgent(
       ...(maxCost !== undefined && { maxCost }),
       ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
     },
-    permissions: agentPermissions(agent, policy, projectRules),
+    permissions,
     cwd,
   });
 }

@@ -212,3 +212,50 @@ describeWithBubblewrap("the hosts of a session", () => {
     expect((await executor.confine?.({ hosts: ["new.com"] }))?.confined).toMatchObject({ refused: [expect.stringContaining("new.com")] });
   });
 });
+
+describeWithBubblewrap("what the commands of a policy may use", () => {
+  it("is a cache folder, in which nothing is protected and which hidden folders around it do not hide", async () => {
+    const hidden = realpathSync(mkdtempSync(join(homedir(), ".keelson-hidden-")));
+    try {
+      const cache = join(hidden, "caches/project");
+      mkdirSync(cache, { recursive: true });
+      writeFileSync(join(hidden, "key"), "canary");
+      const policy = { filesystem: { deniedPaths: [hidden], cacheFolders: [cache] } };
+      const executor = sandbox(policy);
+      const write = "mkdir -p .git/hooks && echo x > .git/hooks/post-merge && echo x > AGENTS.md && echo x > .npmrc && ls -A";
+      expect(await executor.execute({ command: `cd ${cache} && ${write}` })).toMatchObject({ stdout: ".git\n.npmrc\nAGENTS.md\n" });
+      expect((await executor.execute({ command: `cat ${hidden}/key; ls ${hidden}` })).stdout).toBe("caches\n");
+      expect(readdirSync(cache).toSorted()).toEqual([".git", ".npmrc", "AGENTS.md"]);
+      expect((await executor.confine?.({ writes: [join(cache, "x")] }))?.confined?.refused).toEqual([]);
+    } finally {
+      rmSync(hidden, { recursive: true });
+    }
+  });
+
+  it("is not a cache folder in a writable root, or around it", async () => {
+    mkdirSync(join(workspace, "cache"));
+    const executor = sandbox({ filesystem: { cacheFolders: ["cache"] } });
+    await expect(executor.execute({ command: "true" })).rejects.toThrow(/are in one another/);
+  });
+
+  it("is a share of the machine's memory, and the result names the limit that was reached", async () => {
+    const executor = sandbox({ resources: { memory: "1%" } });
+    const allocate = `${JSON.stringify(process.execPath)} -e 'const kept = []; for (;;) kept.push(Buffer.alloc(16 * 1024 * 1024, 1))'`;
+    const response = await executor.execute({ command: allocate });
+    expect(response.exitCode).not.toBe(0);
+    expect(response.memoryLimit).toBeGreaterThan(2 ** 20);
+    expect(
+      (await sandbox({ resources: { memory: "50%" } }, { session: undefined }).execute({ command: "true" })).memoryLimit,
+    ).toBeUndefined();
+  });
+
+  it("is no program that it denies, by whatever name another program starts it, while files that begin each command stay", async () => {
+    const executor = sandbox({ commands: { denied: ["perl", "bash"] } });
+    const found = await executor.execute({
+      program: "sh",
+      args: ["-c", "p=pe; $p''rl -e 'print \"ran\"'; echo $?; for f in /usr/bin/p*rl; do $f -e 'print \"ran\"'; done"],
+    });
+    expect(found.stdout).toMatch(/^12[67]$/m);
+    expect(found.stderr).toMatch(/perl: (Permission denied|not found)/);
+  });
+});

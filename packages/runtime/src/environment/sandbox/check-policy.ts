@@ -1,6 +1,7 @@
 import { PERMISSION_MODES } from "@keelson/protocol";
 import { nearestName } from "../../json/nearest-name.ts";
 import { parseHostPattern } from "./network/host-pattern.ts";
+import { memorySize } from "./memory-size.ts";
 import { parseSize } from "./parse-size.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 
@@ -15,6 +16,10 @@ const isSize: PolicyCheck = (value) =>
   (typeof value === "number" || typeof value === "string") && parseSize(value) !== undefined
     ? undefined
     : 'is no size: write bytes, or text such as "512MiB"';
+const isMemory: PolicyCheck = (value) =>
+  (typeof value === "number" || typeof value === "string") && memorySize(value, 2 ** 30) !== undefined
+    ? undefined
+    : 'is no size: write bytes, text such as "512MiB", or a share of the machine such as "50%"';
 export const isPath: PolicyCheck = (value) => {
   if (isText(value) !== undefined) return "is no path";
   // A pattern that was taken for a name would hide nothing.
@@ -58,12 +63,13 @@ const POLICY: Members = {
     deniedPaths: listOf(isPath),
     hideCredentials: isFlag,
     protectedPaths: listOf(isInnerPath),
+    cacheFolders: listOf(isPath),
   },
   network: { enabled: isFlag, allowedDomains: listOf(isHost), deniedDomains: listOf(isHost) },
   environment: { pass: listOf(isVariable), set: isVariables },
   resources: {
     processes: isCount,
-    memory: isSize,
+    memory: isMemory,
     fileSize: isSize,
     openFiles: isCount,
     cpuSeconds: isCount,

@@ -44,7 +44,7 @@ function judge(
   const map: readonly Place[] = [
     ...placed(["/"], readable === undefined ? "read-only" : "hidden"),
     ...placed([...SYSTEM_FOLDERS, ...SYSTEM_FILES, ...KERNEL_FOLDERS, ...(readable ?? [])], "read-only"),
-    ...placed([...OWN_FOLDERS, ...roots], "writable"),
+    ...placed([...OWN_FOLDERS, ...roots, ...(filesystem.cacheFolders ?? []).map(absolute)], "writable"),
     ...placed(denied, "hidden"),
   ];
   const isNamed = (path: string): boolean => denied.some((one) => isWithin(path, one));

@@ -9,17 +9,17 @@ import { isCredentialFolder } from "../operators/credential-folder.ts";
 import { runProcess, type Wiring } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { cannotRun } from "./cannot-run.ts";
-import type { ControlGroup } from "./control-group.ts";
 import { deniedPrograms } from "./denied-programs.ts";
+import { enclosedCommand } from "./enclosed-command.ts";
 import { withMovedAside } from "./tell-moved-aside.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy, type NetworkDecision } from "./network/filtering-proxy.ts";
 import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
-import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
 import { parseSize } from "./parse-size.ts";
+import { isShare } from "./memory-size.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { controlGroupFor, limitArguments, withoutMemory } from "./resource-limits.ts";
+import { controlGroupFor, limitArguments, reachedMemory, withoutMemory } from "./resource-limits.ts";
 import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
@@ -145,7 +145,8 @@ async function runInSandbox(
   const group = await controlGroupFor(policy);
   await using _ = { [Symbol.asyncDispose]: async () => group?.remove() };
   // Where all of it is bounded together, Node need not fit into what one process may reserve.
-  const limits = await limitArguments(withLink && group?.boundsMemory === true ? withoutMemory(policy) : policy);
+  const isBoundTogether = group?.boundsMemory === true && (withLink || isShare(policy.resources?.memory));
+  const limits = await limitArguments(isBoundTogether ? withoutMemory(policy) : policy);
   const start = ["/bin/sh", "-c", steps.join("\n"), "sh", ...bridge, ...limits, "/usr/bin/env", ...late, ...command];
 
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
@@ -180,7 +181,7 @@ async function runInSandbox(
   const status = new SandboxStatus();
   const user = place.user === undefined ? [] : ["--uid", String(place.user.uid), "--gid", String(place.user.gid)];
   const bwrap = [...place.enter, ...(held?.enter ?? []), bubblewrap, ...user, "--args", String(ARGUMENTS_FD), "--", ...start];
-  const [program = "", ...rest] = await enclosed(bwrap, group, last);
+  const [program = "", ...rest] = await enclosedCommand(bwrap, group, last);
   let unbridge = (): void => {};
   let refusal = (): unknown => undefined;
   let isOpen = false;
@@ -229,7 +230,12 @@ async function runInSandbox(
         message: `Cannot run ${request.program} in the sandbox: there is no such program. Install it, or give its whole path.`,
       });
     const refusedConnections = [...refusedHosts, ...(following?.refused ?? [])];
-    return { ...response, ...(refusedConnections.length > 0 && { refusedHosts: refusedConnections }) };
+    const memoryLimit = await reachedMemory(policy, group, response);
+    return {
+      ...response,
+      ...(memoryLimit !== undefined && { memoryLimit }),
+      ...(refusedConnections.length > 0 && { refusedHosts: refusedConnections }),
+    };
   } finally {
     unbridge();
     proxy?.close();
@@ -248,21 +254,6 @@ async function hasVanished(mounts: readonly Mount[], { disk }: SandboxPlace): Pr
     ),
   );
   return there.includes(false);
-}
-
-/** The command through a shell that enters the control groups, lets go of what we have open, and becomes the command. */
-async function enclosed(command: readonly string[], group: ControlGroup | undefined, lastFd: number): Promise<readonly string[]> {
-  const descriptors = (await inheritedDescriptors()).filter((descriptor) => descriptor > lastFd);
-  if (group === undefined && descriptors.length === 0) return command;
-  // Others than bash read no number of two digits before `>`.
-  const bash = await programPath("/bin/bash");
-  if (bash === undefined && descriptors.some((descriptor) => descriptor > 9))
-    throw cannotRun(`this process was started with open files (${descriptors.join(", ")}), which only bash could keep from the command`);
-  const steps = [
-    ...(group?.entries ?? []).map(() => 'echo 0 >"$1" || exit 125; shift'),
-    `exec "$@"${descriptors.map((descriptor) => ` ${descriptor}>&-`).join("")}`,
-  ];
-  return [...(bash === undefined ? ["/bin/sh"] : [bash, "--norc"]), "-c", steps.join("\n"), "sh", ...(group?.entries ?? []), ...command];
 }
 
 function give(child: ChildProcess, descriptor: number, content: Buffer | string): void {

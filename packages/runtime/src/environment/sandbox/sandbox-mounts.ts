@@ -83,8 +83,9 @@ async function planMounts(
     if (before === undefined || ORDER.indexOf(as) > ORDER.indexOf(before)) planned.set(path, as);
   };
   try {
-    const { writableRoots, readableRoots } = await findRoots(filesystem, workspace, shown, disk);
+    const { writableRoots, readableRoots, cacheFolders } = await findRoots(filesystem, workspace, shown, disk);
     for (const root of writableRoots) plan(root, "writable");
+    for (const folder of cacheFolders) plan(folder, "writable");
     for (const root of readableRoots) plan(root, "read-only");
 
     const isWritable = (path: string): boolean => writableRoots.some((root) => isWithin(path, root));
@@ -220,7 +221,12 @@ async function planMounts(
       .map(([path, as]) => ({ path, as }))
       .toSorted((one, other) => depth(one.path) - depth(other.path) || (one.path < other.path ? -1 : 1));
     return {
-      mounts: withoutThoseInHidden(withoutPinsInKept(mounts, [...writableRoots, ...submodules]), writableRoots, readableRoots),
+      mounts: withoutThoseInHidden(
+        withoutPinsInKept(mounts, [...writableRoots, ...submodules, ...cacheFolders]),
+        writableRoots,
+        readableRoots,
+        cacheFolders,
+      ),
       writableRoots,
       clearAway,
     };

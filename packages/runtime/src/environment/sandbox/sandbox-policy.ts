@@ -29,6 +29,11 @@ export interface FilesystemPolicy {
    * `GIT_STEERING_PATHS` in folders of git.
    */
   readonly protectedPaths?: readonly string[];
+  /**
+   * Folders that only commands in sandboxes use, as for caches of packages: they are writable, and nothing in them is protected, because nothing outside
+   * obeys it. Default: none.
+   */
+  readonly cacheFolders?: readonly string[];
 }
 
 /** A host is a name, `*.name` for all names below it, or an address; each may end with `:port`. Without a port it stands for 80 and 443. */
@@ -47,7 +52,10 @@ export interface EnvironmentPolicy {
 export interface ResourcePolicy {
   /** Processes and threads at once. Default: 2048. */
   readonly processes?: number;
-  /** Memory that each process may write to, and where a control group can be made, all of them together. Default: no limit. */
+  /**
+   * Memory that each process may write to, and where a control group can be made, all of them together. A share of the machine, as in `50%`, holds
+   * for all together, and for each process only where no group can be made. Default: no limit.
+   */
   readonly memory?: number | string;
   /** The largest file that can be written. Default: no limit. */
   readonly fileSize?: number | string;

@@ -15,7 +15,11 @@ export async function findRoots(
   workspace: string,
   shown: readonly string[],
   disk: DiskView,
-): Promise<{ readonly writableRoots: readonly string[]; readonly readableRoots: readonly string[] }> {
+): Promise<{
+  readonly writableRoots: readonly string[];
+  readonly readableRoots: readonly string[];
+  readonly cacheFolders: readonly string[];
+}> {
   const writableRoots: string[] = [];
   for (const given of filesystem.writableRoots ?? [workspace]) writableRoots.push(await existingFolder(policyPath(given, workspace), disk));
   const readableRoots: string[] = [];
@@ -27,7 +31,14 @@ export async function findRoots(
   for (const path of shown) readableRoots.push(await disk.realPath(path));
   for (const given of [...(filesystem.writableRoots ?? []), ...(filesystem.readableRoots ?? [])])
     await refuseLinkOfCommands(policyPath(given, workspace), writableRoots, disk);
-  return { writableRoots, readableRoots };
+  const cacheFolders: string[] = [];
+  for (const given of filesystem.cacheFolders ?? []) {
+    const folder = await existingFolder(policyPath(given, workspace), disk);
+    const root = writableRoots.find((candidate) => isWithin(folder, candidate) || isWithin(candidate, folder));
+    if (root !== undefined) throw cannotProvide(`its cache folder ${folder} and its writable root ${root} are in one another`);
+    cacheFolders.push(folder);
+  }
+  return { writableRoots, readableRoots, cacheFolders };
 }
 
 /** A link within a writable root that leads out of it to another root can be made by a command, to be given what it leads to. */

@@ -1,0 +1,41 @@
+import type { PermissionRule } from "@keelson/protocol";
+import type { SandboxPolicy } from "keelson/environment";
+import { hiddenPrograms } from "./hidden-programs.ts";
+import { openPackageCaches } from "./package-caches.ts";
+
+/** So that one command cannot have the machine end other programs. */
+const MEMORY = "50%";
+
+/**
+ * Returns the policy of the sandbox for the commands of a project: that of the person, with denied programs hidden, a limit of memory, and caches of
+ * packages that can be written.
+ * @param home the folder of Keelson; without it there are no caches
+ */
+export function codingPolicy(
+  given: SandboxPolicy,
+  {
+    cwd,
+    rules,
+    home,
+    env,
+  }: {
+    readonly cwd: string;
+    readonly rules: readonly PermissionRule[];
+    readonly home?: string | undefined;
+    readonly env: { readonly [name: string]: string | undefined };
+  },
+): SandboxPolicy {
+  const hidden = hiddenPrograms(rules);
+  const { commands, environment, filesystem } = given;
+  // Where only some folders can be read, the caches of the person are not among them.
+  const caches = home === undefined || filesystem?.readableRoots !== undefined ? undefined : openPackageCaches(home, cwd, env);
+  return {
+    ...given,
+    resources: { memory: MEMORY, ...given.resources },
+    ...(hidden.length > 0 && { commands: { ...commands, denied: [...new Set([...(commands?.denied ?? []), ...hidden])] } }),
+    ...(caches && {
+      environment: { ...environment, set: { ...caches.variables, ...environment?.set } },
+      filesystem: { ...filesystem, cacheFolders: [...(filesystem?.cacheFolders ?? []), caches.folder] },
+    }),
+  };
+}
