@@ -78,6 +78,8 @@ export async function openWorkspace(script: ServerScript, files: { readonly [pat
     // Reading some 200 sources takes longer than most of what is tested.
     NODE_COMPILE_CACHE: join(tmpdir(), "keelson-test-compile-cache"),
     KEELSON_HOME: home,
+    // Most tests are about questions, which a sandbox makes needless. Those of the default are in sandbox-default.test.ts.
+    KEELSON_SANDBOX: "0",
     ANTHROPIC_API_KEY: "key-of-anthropic",
     ANTHROPIC_BASE_URL: server.url,
     OPENAI_API_KEY: "key-of-openai",

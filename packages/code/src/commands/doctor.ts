@@ -9,10 +9,13 @@ import { homePath, openHome } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
 import { nodeVersionProblem } from "../core/node-version.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { homePolicy, policyAt } from "../core/agent-permissions.ts";
+import { sandboxProblem } from "../core/settle-sandbox.ts";
 import { openStores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
 import { printableLine } from "../render/printable.ts";
+import { sandboxSetting } from "./plan-launch.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import { findServers } from "../servers/find-servers.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
@@ -42,7 +45,7 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
     ...(await mcpFindings(folder, host)),
     await ripgrepFinding(),
     await programFinding("bash", "commands run in sh instead"),
-    await programFinding("bwrap", "keelson sandbox needs bubblewrap 0.8 or newer"),
+    await sandboxFinding(folder, environment),
   ];
   if (json) stdout.write(`${JSON.stringify(findings)}\n`);
   else stdout.write(`${findingLines(findings, createStyle(wantsColors(stdout, environment))).join("\n")}\n`);
@@ -158,6 +161,25 @@ async function mcpFindings(folder: string, { environment, command }: CommandHost
   const { serverFindings, packagesFinding } = await import("./server-findings.ts");
   const { mcpClientProblem } = await import("keelson/mcp");
   return [packagesFinding(await mcpClientProblem()), ...(await serverFindings(found, { environment, command, folder }))];
+}
+
+/** Says whether commands run in a sandbox, and the reason if they do not. */
+async function sandboxFinding(folder: string, environment: CommandHost["environment"]): Promise<Finding> {
+  const what = "sandbox";
+  const setting = sandboxSetting(environment);
+  if (setting === false)
+    return { what, state: "missing", detail: "switched off by KEELSON_SANDBOX: commands run with the rights of your user" };
+  const home = await openHome(environment).catch(() => undefined);
+  try {
+    const policy = await policyAt(home && (await homePolicy(home)));
+    const problem = await sandboxProblem(folder, policy);
+    if (problem === undefined) return { what, state: "ok", detail: `commands run in a sandbox (${await firstLine("bwrap")})` };
+    const isRefused = setting === true || (policy !== undefined && (await sandboxProblem(folder, undefined)) === undefined);
+    if (isRefused) return { what, state: "broken", detail: `no run starts: ${problem}` };
+    return { what, state: "missing", detail: `commands run with the rights of your user, because no sandbox can be made: ${problem}` };
+  } catch (error) {
+    return { what, state: "broken", detail: messageOf(error) };
+  }
 }
 
 async function ripgrepFinding(): Promise<Finding> {

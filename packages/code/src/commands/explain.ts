@@ -32,9 +32,6 @@ export async function explain(
   const bare = await explainIn(createCodingExecutor(cwd, { sandbox: false, policy }));
   const sandboxed = await explainIn(createCodingExecutor(cwd, { sandbox: true, policy }));
   if (json) stdout.write(`${JSON.stringify({ command, bare, sandboxed })}\n`);
-  else
-    stdout.write(
-      `${[...explanationLines("Without a sandbox", bare), "", ...explanationLines("In a sandbox (--sandbox)", sandboxed)].join("\n")}\n`,
-    );
+  else stdout.write(`${[...explanationLines("Without a sandbox", bare), "", ...explanationLines("In a sandbox", sandboxed)].join("\n")}\n`);
   return 0;
 }

@@ -2,13 +2,13 @@ import type { SessionId } from "@keelson/protocol";
 import { createMcpServer, type McpServer, serveMcpHttp, serveMcpStdio } from "keelson/mcp";
 import { AGENT_NAME } from "../core/agent-name.ts";
 import { policyAt } from "../core/agent-permissions.ts";
-import { checkSandbox, createCodingExecutor } from "../core/coding-executor.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { launchToMetadata } from "../core/launch.ts";
 import { openModels } from "../core/model-access.ts";
 import { readProjectRules } from "../core/project-rules.ts";
 import { folderTag, isOfFolder } from "../core/session-folder.ts";
+import { noSandboxLine, settleSandbox } from "../core/settle-sandbox.ts";
 import { openStores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import type { McpServeCommand } from "../options/command-line.ts";
@@ -36,9 +36,10 @@ export async function mcpServe(command: McpServeCommand, host: CommandHost): Pro
   await using stores = await openStores(host.environment);
   const access = await openModels(host.environment);
   const { secrets } = access;
-  const launch = await planLaunch(command, undefined, access, stores, host);
-  const policy = await policyAt(launch.agent.policy);
-  if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
+  const planned = await planLaunch(command, undefined, access, stores, host);
+  const policy = await policyAt(planned.agent.policy);
+  const { launch, problem } = await settleSandbox(planned, policy);
+  if (problem !== undefined) host.stderr.write(`keelson: ${printable(noSandboxLine(problem))}\n`);
   const root = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(root) : createProjectTrust(stores.home, root);
   const leftOut = (item: ProjectItem): void =>

@@ -66,7 +66,8 @@ export async function planLaunch(
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
   const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host.cwd, command.cwd);
-  return { cwd, agent: { ...options, model } };
+  // A log from before there was a default says nothing of a sandbox if there was none.
+  return { cwd, agent: { ...options, model }, ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }) };
 }
 
 /** What a person set for every run holds where the command says nothing of it. */
@@ -77,8 +78,19 @@ export async function confinementOf(
 ): Promise<AgentOptions> {
   const policy = agent.policy === undefined ? await homePolicy(home) : resolve(cwd, agent.policy);
   const mcpConfig = agent.mcpConfig === undefined ? undefined : await serversAt(resolve(cwd, agent.mcpConfig));
-  const sandbox = agent.sandbox ?? ![undefined, "", "0", "false"].includes(environment["KEELSON_SANDBOX"]);
-  return { ...agent, ...(policy !== undefined && { policy }), ...(sandbox && { sandbox }), ...(mcpConfig !== undefined && { mcpConfig }) };
+  const sandbox = agent.sandbox ?? sandboxSetting(environment);
+  return {
+    ...agent,
+    ...(policy !== undefined && { policy }),
+    ...(sandbox !== undefined && { sandbox }),
+    ...(mcpConfig !== undefined && { mcpConfig }),
+  };
+}
+
+/** The setting `KEELSON_SANDBOX`: `undefined` if it says nothing. A word that is not known asks for a sandbox. */
+export function sandboxSetting(environment: CommandHost["environment"]): boolean | undefined {
+  const word = environment["KEELSON_SANDBOX"]?.trim().toLowerCase();
+  return word === undefined || word === "" ? undefined : !["0", "false", "off", "no"].includes(word);
 }
 
 async function serversAt(path: string): Promise<string> {

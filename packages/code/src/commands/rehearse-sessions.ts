@@ -2,11 +2,11 @@ import { KeelsonError, LogError } from "@keelson/protocol";
 import type { RehearsedSession } from "keelson";
 import { foldSession } from "keelson/session";
 import { policyAt } from "../core/agent-permissions.ts";
-import { checkSandbox, createCodingExecutor } from "../core/coding-executor.ts";
 import { createCodingRunner, type CodingRunner } from "../core/coding-runner.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openModels, type ModelAccess } from "../core/model-access.ts";
 import { readProjectRules } from "../core/project-rules.ts";
+import { settleSandbox } from "../core/settle-sandbox.ts";
 import { sessionIds } from "../core/session-folder.ts";
 import type { Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
@@ -55,9 +55,9 @@ async function openRunner(
 ): Promise<OpenedRunner | RehearsedSession> {
   try {
     const command = { session: { type: "named", id: session }, fork: false, agent: { rules: [] } } as const;
-    const launch = await planLaunch(command, await findSession(command, stores, host), access, stores, host);
-    const policy = await policyAt(launch.agent.policy);
-    if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
+    const planned = await planLaunch(command, await findSession(command, stores, host), access, stores, host);
+    const policy = await policyAt(planned.agent.policy);
+    const { launch } = await settleSandbox(planned, policy);
     const trust = createProjectTrust(stores.home, await repositoryRoot(launch.cwd));
     const projectRules = await readProjectRules(stores.home, launch.cwd);
     // What is left out is told where the session is gone on with.

@@ -2,12 +2,12 @@ import type { Approver } from "@keelson/protocol";
 import type { Run } from "keelson";
 import { openSessionRunner } from "../core/session-runner.ts";
 import { policyAt } from "../core/agent-permissions.ts";
-import { checkSandbox, createCodingExecutor } from "../core/coding-executor.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { launchToMetadata } from "../core/launch.ts";
 import { openModels } from "../core/model-access.ts";
 import { forkSession, newSession } from "../core/new-session.ts";
 import { readProjectRules } from "../core/project-rules.ts";
+import { noSandboxLine, settleSandbox } from "../core/settle-sandbox.ts";
 import { readTask } from "../core/read-task.ts";
 import { listSessions } from "../core/listed-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
@@ -38,9 +38,9 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const chosen = command.session.type === "choose" ? await chooseOne(command, stores, host, interactive) : command;
   if (chosen === undefined) return 0;
   const found = await findSession(chosen, stores, host);
-  const launch = await planLaunch(command, found, access, stores, host);
-  const policy = await policyAt(launch.agent.policy);
-  if (launch.agent.sandbox === true) await checkSandbox(createCodingExecutor(launch.cwd, { sandbox: true, policy }));
+  const planned = await planLaunch(command, found, access, stores, host);
+  const policy = await policyAt(planned.agent.policy);
+  const { launch, problem } = await settleSandbox(planned, policy);
   const project = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
   const options = {
@@ -56,9 +56,11 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
     if (untrusted.length > 0 && (await askTrust(untrusted, host))) await trustItems(stores.home, project, untrusted, host.now());
     const forked = found && command.fork ? await forkSession(openSessionRunner(stores), found.id, launch.cwd) : found?.id;
-    return await converse({ ...options, trust, session: forked, resume: found?.open === true, task }, host);
+    const notices = problem === undefined ? [] : [noSandboxLine(problem)];
+    return await converse({ ...options, notices, trust, session: forked, resume: found?.open === true, task }, host);
   }
 
+  if (problem !== undefined) host.stderr.write(`keelson: ${printable(noSandboxLine(problem))}\n`);
   const leftOut = (item: ProjectItem): void =>
     void host.stderr.write(`keelson: ${leftOutLine([item], `${host.command} trust accept ${item.path}, or --trust for one run`)}\n`);
   await using servers = await serversOfRuns({

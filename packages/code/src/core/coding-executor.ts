@@ -42,9 +42,9 @@ export function createCodingExecutors(cwd: string, { sandbox, policy, rules = []
   return { exec, leaving: { outside, publish: (port) => session.publish(port) } };
 }
 
-/** @throws EnvironmentError with the reason where no sandbox can be made here: then nothing of the agent may run */
-export async function checkSandbox(commands: Executor): Promise<void> {
-  await commands.execute({ program: "true" });
+/** Makes a sandbox of the policy once. @throws EnvironmentError with the reason if none can be made */
+export async function checkSandbox(cwd: string, policy: Policy | undefined): Promise<void> {
+  await createSandboxExecutor(policy?.sandbox ?? {}, { workspace: cwd }).execute({ program: "true" });
 }
 
 /** For the model, which otherwise learns of each limit by running into it. */

@@ -65,7 +65,7 @@ export function createCodingRunner({
 }
 
 function createCodingAgent(
-  { cwd, agent }: Launch,
+  { cwd, agent, inSandbox: sandbox = false }: Launch,
   {
     projectRules,
     policy,
@@ -84,7 +84,7 @@ function createCodingAgent(
 ): Agent {
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const files = createDiskVfs({ root: cwd });
-  const { model, fallbackModel, sandbox = false, maxTurns, maxCost, timeoutMs } = agent;
+  const { model, fallbackModel, maxTurns, maxCost, timeoutMs } = agent;
   const permissions = agentPermissions(agent, policy, projectRules);
   const made = createCodingExecutors(cwd, { sandbox, policy, rules: permissions.rules, home: home.path });
   const exec = redactExecutor(made.exec, secrets.redactor);

@@ -23,6 +23,17 @@ it("comes back from the log as it went in", () => {
   expect(launchFromMetadata(JSON.parse(JSON.stringify(launchToMetadata(launch))))).toEqual(launch);
 });
 
+it("tells a sandbox by default from one that was asked for, and records that there was none", () => {
+  const { sandbox: _sandbox, ...agent } = launch.agent;
+  for (const one of [
+    { ...launch, inSandbox: true },
+    { ...launch, agent, inSandbox: true },
+    { ...launch, agent, inSandbox: false },
+    { ...launch, agent: { ...agent, sandbox: false }, inSandbox: false },
+  ])
+    expect(launchFromMetadata(JSON.parse(JSON.stringify(launchToMetadata(one))))).toEqual(one);
+});
+
 it("leaves to defaults what it does not understand, and never widens by it", () => {
   expect(
     launchFromMetadata({

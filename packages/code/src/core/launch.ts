@@ -8,29 +8,40 @@ import type { AgentOptions } from "../options/command-line.ts";
 export interface Launch {
   readonly cwd: string;
   readonly agent: AgentOptions & { readonly model: string };
+  /** True if its commands run in a sandbox. Absent: not yet found out. */
+  readonly inSandbox?: boolean;
 }
 
-export function launchToMetadata({ cwd, agent }: Launch): JsonObject {
+/** In the log for a sandbox that held because nothing switched it off. A version that does not know the word takes it for `true`. */
+const BY_DEFAULT = "default";
+
+export function launchToMetadata({ cwd, agent, inSandbox }: Launch): JsonObject {
   const { rules, ...options } = agent;
-  return { cwd, launch: { ...options, rules: rules.map(({ pattern, behavior }) => ({ pattern, behavior })) } };
+  const held = { ...(inSandbox !== undefined && { inSandbox }), ...(inSandbox && agent.sandbox === undefined && { sandbox: BY_DEFAULT }) };
+  return { cwd, launch: { ...options, ...held, rules: rules.map(({ pattern, behavior }) => ({ pattern, behavior })) } };
 }
 
 /** Reads it back. Fields that are missing or that this version does not understand are left to their defaults; `undefined` without a folder. */
-export function launchFromMetadata(metadata: JsonObject | undefined): { readonly cwd: string; readonly agent: AgentOptions } | undefined {
+export function launchFromMetadata(
+  metadata: JsonObject | undefined,
+): { readonly cwd: string; readonly agent: AgentOptions; readonly inSandbox?: boolean } | undefined {
   const cwd = metadata?.["cwd"];
   if (typeof cwd !== "string") return undefined;
   const given = objectOf(metadata?.["launch"]);
   const { model, fallbackModel, permissionMode, policy, sandbox, mcp, mcpConfig, maxTurns, maxCost, timeoutMs, rules } = given;
+  const inSandbox = sandbox === BY_DEFAULT || given["inSandbox"];
   return {
     cwd,
+    ...(typeof inSandbox === "boolean" && { inSandbox }),
     agent: {
       rules: Array.isArray(rules) ? (rules as readonly JsonValue[]).flatMap(ruleOf) : [],
       ...(typeof model === "string" && { model }),
       ...(typeof fallbackModel === "string" && { fallbackModel }),
       ...((PERMISSION_MODES as readonly unknown[]).includes(permissionMode) && { permissionMode: permissionMode as PermissionMode }),
       ...(typeof policy === "string" && { policy }),
-      // Whatever else stands there was meant to confine, not to open.
-      ...(sandbox !== undefined && sandbox !== false && { sandbox: true }),
+      ...(sandbox === false && { sandbox }),
+      // Any other value was meant to confine, not to open.
+      ...(![undefined, false, BY_DEFAULT].includes(sandbox as string) && { sandbox: true }),
       ...(mcp !== undefined && mcp !== true && { mcp: false }),
       ...(typeof mcpConfig === "string" && { mcpConfig }),
       ...(typeof maxTurns === "number" && { maxTurns }),

@@ -33,6 +33,8 @@ export interface ConverseOptions {
   readonly launch: Launch;
   readonly policy?: Policy | undefined;
   readonly projectRules: readonly ProjectRule[];
+  /** Shown once, at the start. */
+  readonly notices: readonly string[];
   /** What of the project is used. */
   readonly trust: ProjectTrust;
   /** The session to go on with; a new one otherwise. */
@@ -48,7 +50,7 @@ const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { stores, models, secrets, launch, policy, projectRules, trust, session: known, resume, task }: ConverseOptions,
+  { stores, models, secrets, launch, policy, projectRules, notices, trust, session: known, resume, task }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command } = host;
@@ -87,12 +89,12 @@ export async function converse(
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 
   screen.block([
-    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? policy?.permissions.mode ?? "default"}${launch.agent.sandbox === true ? " · sandbox" : ""} · ${printableLine(launch.cwd)}`)}`,
+    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? policy?.permissions.mode ?? "default"}${launch.inSandbox === true ? " · sandbox" : " · no sandbox"} · ${printableLine(launch.cwd)}`)}`,
     style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
   ]);
   tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);
   for (const item of leftOut.values()) tellLeftOut(item);
-  for (const problem of problems) screen.block([style.yellow(`! ${printableLine(problem)}`)]);
+  for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
   if (known !== undefined) {
     const { messages } = await runner.sessions.get(known);
     screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);

@@ -10,7 +10,7 @@ export function agentOptions(options: ProgramOptions, rules: readonly Permission
     ...(options.fallbackModel !== undefined && { fallbackModel: options.fallbackModel }),
     ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
     ...(options.policy !== undefined && { policy: options.policy }),
-    ...(options.sandbox === true && { sandbox: true }),
+    ...(options.sandbox !== undefined && { sandbox: options.sandbox }),
     ...(!options.mcp && { mcp: false }),
     ...(options.mcpConfig !== undefined && { mcpConfig: options.mcpConfig }),
     ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),

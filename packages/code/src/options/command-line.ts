@@ -16,7 +16,7 @@ export interface AgentOptions {
   readonly rules: readonly PermissionRule[];
   /** Path of a policy file; absolute where it is recorded. */
   readonly policy?: string;
-  /** Commands run in a sandbox. */
+  /** True: commands run in a sandbox or not at all. False: without one. Absent: in one if it can be made. */
   readonly sandbox?: boolean;
   /** `false`: without servers of the Model Context Protocol. */
   readonly mcp?: false;

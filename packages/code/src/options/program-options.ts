@@ -13,7 +13,7 @@ export interface ProgramOptions {
   readonly outputFormat?: OutputFormat;
   readonly permissionMode?: PermissionMode;
   readonly policy?: string;
-  readonly sandbox?: true;
+  readonly sandbox?: boolean;
   readonly mcp: boolean;
   readonly mcpConfig?: string;
   readonly onApproval: OnApproval;
@@ -43,7 +43,11 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
       "--policy <file>",
       "JSON that says what tools and commands may do and touch (default: policy.json in the home folder of Keelson)",
     )
-    .option("--sandbox", "run the agent's commands in a sandbox of the policy, without questions about what stays inside")
+    .option(
+      "--sandbox",
+      "start only if the agent's commands, and MCP servers, can run in a sandbox (default: commands, if one can be made)",
+    )
+    .option("--no-sandbox", "run the agent's commands without a sandbox, and ask about each that is not known to be harmless")
     .addOption(
       new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"),
     )

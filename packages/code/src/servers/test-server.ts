@@ -1,6 +1,6 @@
 import type { RunId, SessionId, Tool } from "@keelson/protocol";
 import { policyAt } from "../core/agent-permissions.ts";
-import { checkSandbox, createCodingExecutor } from "../core/coding-executor.ts";
+import { checkSandbox } from "../core/coding-executor.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import type { Home } from "../core/home.ts";
 import type { AgentOptions } from "../options/command-line.ts";
@@ -37,7 +37,7 @@ export async function testServer(
 ): Promise<TestedServer> {
   const policy = await policyAt(agent.policy);
   const sandbox = agent.sandbox === true;
-  if (sandbox) await checkSandbox(createCodingExecutor(folder, { sandbox, policy }));
+  if (sandbox) await checkSandbox(folder, policy);
   await using manager = openServers({ servers: [server], cwd: folder, home, trust, environment, sandbox, policy });
   const begun = now();
   const transport = manager.transport(server.name);

@@ -29,12 +29,12 @@ export function createCodingTools({ files, exec, leaving, blobs }: CodingToolsOp
   return [
     createBashTool({ exec, leaving, killed, blobs }),
     createBashOutputTool({ exec, outside, blobs }),
-    createEditFileTool({ files, seen }),
+    createEditFileTool({ files, seen, exec }),
     createGlobTool({ files }),
     createGrepTool({ files }),
     createKillBashTool({ exec, outside, killed }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, seen }),
-    createWriteFileTool({ files, seen }),
+    createWriteFileTool({ files, seen, exec }),
   ];
 }

@@ -1,8 +1,9 @@
-import { type Tool, VfsError } from "@keelson/protocol";
+import { type Executor, type Tool, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { compactDiff } from "./compact-diff.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { findNearestText } from "./nearest-text.ts";
+import { editEffects } from "./programs-of.ts";
 import { type Replaced, replaceText, wasReplaced } from "./replace-text.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines } from "./text-content.ts";
@@ -18,6 +19,8 @@ export interface EditFileInput {
 export interface EditFileOperations {
   readonly files: WorkspaceFiles;
   readonly seen?: SeenFiles;
+  /** Runs the commands of the agent. Present: edits that its sandbox would let a command make are not asked about. */
+  readonly exec?: Executor | undefined;
 }
 
 // Somebody else writing the same file is rare; somebody doing it again and again is not ours to fight.
@@ -25,7 +28,7 @@ const MAX_ATTEMPTS = 3;
 const MAX_NAMED_LINES = 10;
 
 /** Replaces exact text in a file. */
-export function createEditFileTool({ files: own, seen }: EditFileOperations): Tool<EditFileInput> {
+export function createEditFileTool({ files: own, seen, exec }: EditFileOperations): Tool<EditFileInput> {
   return defineTool<EditFileInput>({
     name: "edit_file",
     description:
@@ -42,7 +45,7 @@ export function createEditFileTool({ files: own, seen }: EditFileOperations): To
     permissionText: ({ path }, effects) => effects?.writes?.[0] ?? permissionPath(own, path),
     async effectsOf({ path }, where) {
       const planned = await plannedPath(where, own, path);
-      return { reads: [planned], writes: [planned] };
+      return editEffects({ reads: [planned], writes: [planned] }, where, exec);
     },
 
     async execute(input, call) {

@@ -1,4 +1,4 @@
-import type { CallPlace, Executor, PlannedPrograms, ToolCall } from "@keelson/protocol";
+import type { CallEffects, CallPlace, Executor, PlannedPrograms, ToolCall } from "@keelson/protocol";
 import { toolFailure } from "./workspace-files.ts";
 
 /** The programs that a call runs: those of the environment that its run is held in, where there is one, else the tool's own. */
@@ -11,4 +11,16 @@ export function programsOf({ environment }: Pick<ToolCall, "environment">, own: 
 /** The same before the call. */
 export function plannedPrograms({ environment }: CallPlace, own: Executor): PlannedPrograms {
   return environment === undefined ? own : (environment.exec ?? {});
+}
+
+/**
+ * The effects of an edit, which need no question if a command in the sandbox might make it, too. Elsewhere, and for files that a sandbox keeps
+ * from commands, they stay what they are.
+ */
+export async function editEffects(effects: CallEffects, where: CallPlace, own: Executor | undefined): Promise<CallEffects> {
+  const programs = own === undefined ? (where.environment?.exec ?? {}) : plannedPrograms(where, own);
+  const isInside = effects.writes?.every((path) => !path.startsWith("/") && path.split("/")[0] !== "..") === true;
+  if (!isInside || programs.confine === undefined) return effects;
+  const confined = await programs.confine(effects);
+  return confined.confined?.refused.length === 0 ? confined : effects;
 }

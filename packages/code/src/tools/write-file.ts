@@ -1,6 +1,7 @@
-import { type Tool, type Vfs, VfsError } from "@keelson/protocol";
+import { type Executor, type Tool, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { compactDiff } from "./compact-diff.ts";
+import { editEffects } from "./programs-of.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
@@ -14,10 +15,12 @@ export interface WriteFileInput {
 export interface WriteFileOperations {
   readonly files: WorkspaceFiles;
   readonly seen: SeenFiles;
+  /** Runs the commands of the agent. Present: edits that its sandbox would let a command make are not asked about. */
+  readonly exec?: Executor | undefined;
 }
 
 /** Makes a file, or replaces one that the session knows. */
-export function createWriteFileTool({ files: own, seen }: WriteFileOperations): Tool<WriteFileInput> {
+export function createWriteFileTool({ files: own, seen, exec }: WriteFileOperations): Tool<WriteFileInput> {
   return defineTool<WriteFileInput>({
     name: "write_file",
     description:
@@ -32,7 +35,7 @@ export function createWriteFileTool({ files: own, seen }: WriteFileOperations): 
       overwrite: optional(flag("Replace an existing file although it was not read.")),
     }),
     permissionText: ({ path }, effects) => effects?.writes?.[0] ?? permissionPath(own, path),
-    effectsOf: async ({ path }, where) => ({ writes: [await plannedPath(where, own, path)] }),
+    effectsOf: async ({ path }, where) => editEffects({ writes: [await plannedPath(where, own, path)] }, where, exec),
 
     async execute({ path, content, overwrite = false }, call) {
       const { signal, session } = call;

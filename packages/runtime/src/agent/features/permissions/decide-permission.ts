@@ -259,7 +259,7 @@ const EDIT: PermissionDecision = { behavior: "allow", reason: "The permission mo
 function refusedBySandbox(refused: readonly string[]): PermissionDecision {
   return {
     behavior: "deny",
-    reason: `The sandbox that it would run in refuses it: ${refused.join(" ")} Find another way, or have the policy of the sandbox changed.`,
+    reason: `The sandbox that it would run in refuses it: ${refused.join(" ")} Find another way (protected files are written with a tool that edits files, which asks), or have the policy of the sandbox changed.`,
   };
 }
 
