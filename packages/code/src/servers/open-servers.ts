@@ -5,6 +5,7 @@ import { createMcpManager, type McpAuthorize, type McpLifecycleManager } from "k
 import type { Policy } from "keelson/security";
 import { createCodingExecutor } from "../core/coding-executor.ts";
 import type { Home } from "../core/home.ts";
+import { WITHOUT_BYTECODE } from "../trust/covered-item.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
 import { readProjectServers, serverPath } from "../trust/project-servers.ts";
 import type { FoundServer } from "./find-servers.ts";
@@ -62,7 +63,9 @@ function asTrusted(
   { trust, environment }: Pick<OpenServersOptions, "trust" | "environment">,
 ): Executor {
   return {
-    async execute(request) {
+    async execute(given) {
+      const request = { ...given, env: { ...WITHOUT_BYTECODE, ...given.env } };
+      if (trust.trustsAll === true) return commands.execute(request);
       const { servers } = await readProjectServers(trust.project, { environment });
       const now = servers.find((server) => server.name === name);
       if (now === undefined || !isDeepStrictEqual(now.config, config) || !(await trust.allows(now.item)))

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { AgentError, type Executor } from "@keelson/protocol";
 import { type HookRegistry, hooksFromJson } from "keelson/agent";
 import { readInstructionFile } from "../instructions/index.ts";
-import { namedFiles } from "./named-files.ts";
+import { coverCommands } from "./covered-item.ts";
 import type { ProjectItem } from "./project-item.ts";
 import type { ProjectTrust } from "./project-trust.ts";
 
@@ -41,6 +40,7 @@ export async function loadProjectHooks(
   const path = join(trust.project, HOOKS_PATH);
   const asTrusted = (executor: Executor): Executor => ({
     async execute(request) {
+      if (trust.trustsAll === true) return executor.execute(request);
       const now = await readProjectHooks(trust.project);
       if (now === undefined || !(await trust.allows(now.item)))
         throw new AgentError({
@@ -73,26 +73,30 @@ async function readProjectHooks(project: string): Promise<ProjectHooks | undefin
   if (file === undefined) return undefined;
   const { text, note } = file;
   // A file that can't be used stops nobody who doesn't trust it.
-  if (note !== undefined) return { item: itemOf(note, [note]), text, problem: note };
+  if (note !== undefined) {
+    const { digest } = await coverCommands(project, note, []);
+    return { item: { kind: "hooks", path: HOOKS_PATH, digest, shows: [note] }, text, problem: note };
+  }
   const commands = commandsOf(text);
-  const scripts = await namedFiles(
+  const covered = await coverCommands(
     project,
-    commands.map(({ line }) => line),
+    text,
+    commands.map(({ command, args }) => ({ ...(args === undefined ? { line: command } : { program: command, args }), cwd: project })),
   );
   const shows = [
-    ...(commands.length === 0 ? text.split("\n") : commands.map(({ when, line }) => `${when}: ${line}`)),
-    ...scripts.map(([path]) => `runs ${path}`),
+    ...(commands.length === 0
+      ? text.split("\n")
+      : commands.map(({ when, command, args = [] }) => `${when}: ${[command, ...args].join(" ")}`)),
+    ...covered.shows,
   ];
-  return { item: itemOf(JSON.stringify([text, scripts]), shows), text };
-}
-
-function itemOf(content: string, shows: readonly string[]): ProjectItem {
-  return { kind: "hooks", path: HOOKS_PATH, digest: createHash("sha256").update(content).digest("hex"), shows };
+  return { item: { kind: "hooks", path: HOOKS_PATH, digest: covered.digest, shows }, text };
 }
 
 interface ShownCommand {
   readonly when: string;
-  readonly line: string;
+  readonly command: string;
+  /** Absent: the command is a line for a shell. */
+  readonly args?: readonly string[];
 }
 
 /** For a person. What is no hook is shown by no line here, and refused when it is loaded. */
@@ -110,7 +114,7 @@ function commandsOf(text: string): readonly ShownCommand[] {
         const { command, args } = fieldsOf(handler);
         if (typeof command !== "string") return [];
         const when = typeof matcher === "string" && matcher !== "" ? `${event} ${matcher}` : event;
-        return [{ when, line: [command, ...listOf(args).map(String)].join(" ") }];
+        return [{ when, command, ...(Array.isArray(args) && { args: args.map(String) }) }];
       });
     }),
   );

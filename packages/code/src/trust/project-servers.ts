@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { KeelsonError, type McpServerConfig } from "@keelson/protocol";
 import type { McpConfigProblem } from "keelson/mcp";
 import { readInstructionFile } from "../instructions/index.ts";
-import { namedFiles } from "./named-files.ts";
+import { coverCommands } from "./covered-item.ts";
 import type { ProjectItem, ProjectLook } from "./project-item.ts";
 
 /** Below the root of the repository. */
@@ -78,7 +77,12 @@ async function projectServer(
   const deciding = config.type === "stdio" ? [config.command, ...(config.args ?? [])] : "url" in config ? [config.url] : [];
   const resolved = deciding.map(expanded);
   const folder = config.type === "stdio" ? config.cwd : undefined;
-  const scripts = await namedFiles(project, folder === undefined ? [] : resolved, folder);
+  const [program = "", ...args] = resolved;
+  const covered = await coverCommands(
+    project,
+    [given, resolved, folder],
+    folder === undefined ? [] : [{ program, args, cwd: folder, env: given.type === "stdio" ? (given.env ?? {}) : {} }],
+  );
   const variables = [...new Set(textsOf(given).flatMap(variablesIn))];
   return {
     name,
@@ -86,13 +90,11 @@ async function projectServer(
     item: {
       kind: "server",
       path: serverPath(name),
-      digest: createHash("sha256")
-        .update(JSON.stringify([given, resolved, folder, scripts]))
-        .digest("hex"),
+      digest: covered.digest,
       shows: [
         ...descriptionOf(given),
         ...(variables.length > 0 ? [`reads of your environment: ${variables.join(", ")}`] : []),
-        ...scripts.map(([path]) => `runs ${path}`),
+        ...covered.shows,
       ],
     },
   };

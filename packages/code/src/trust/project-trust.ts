@@ -6,6 +6,8 @@ import { isProjectItemKind, type ProjectItem } from "./project-item.ts";
 export interface ProjectTrust {
   /** The root of the repository; a real path. */
   readonly project: string;
+  /** Anything that the project brings may be used, also what changes later. */
+  readonly trustsAll?: true;
   /** Whether exactly this may be used. It is looked up each time, so that a decision in another terminal holds at once. */
   allows(item: TrustedItem): Promise<boolean>;
 }
@@ -27,7 +29,7 @@ export function createProjectTrust(home: Pick<Home, "trust">, project: string): 
 
 /** For a project that is trusted whatever it brings, now and later. */
 export function trustAll(project: string): ProjectTrust {
-  return { project, allows: async () => true };
+  return { project, trustsAll: true, allows: async () => true };
 }
 
 /** @throws AgentError of kind `backend` when the file is damaged */

@@ -6,6 +6,7 @@ import type { KnownSecrets } from "../core/known-secrets.ts";
 import { createCodingExecutor } from "../core/coding-executor.ts";
 import { commandEnvironment } from "../core/command-environment.ts";
 import type { InstructionFile } from "../instructions/index.ts";
+import { WITHOUT_BYTECODE } from "./covered-item.ts";
 import { instructionItem } from "./instruction-items.ts";
 import { loadProjectHooks } from "./project-hooks.ts";
 import type { ProjectItem } from "./project-item.ts";
@@ -35,7 +36,7 @@ export async function openTrustedProject(
   const quiet = (exec: Executor): Executor => withoutSecretsGiven(redactExecutor(exec, secrets.redactor), secrets);
   const inherited = commandEnvironment(policy, { sandbox: false }).variables;
   const hooks = await loadProjectHooks(trust, {
-    exec: quiet(createProcessExecutor({ cwd: trust.project, inherited })),
+    exec: quiet(createProcessExecutor({ cwd: trust.project, inherited, env: WITHOUT_BYTECODE })),
     sandboxExec: quiet(createCodingExecutor(trust.project, { sandbox: true, policy })),
     onLeftOut,
   });
