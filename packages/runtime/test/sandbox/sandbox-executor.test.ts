@@ -303,7 +303,7 @@ describeWithBubblewrap("a command in a sandbox", () => {
     });
     expect(await failure(denied.execute({ program: "/usr/bin/perl" }))).toMatchObject({ kind: "isolation-violation" });
     const { exitCode, stdout } = await denied.execute({
-      command: 'p=pe; "$p"rl -e "print 1"; cp $(command -v ${p}rl) other; ./other -e "print 1"',
+      command: 'p=$(printf pe); "$p"rl -e "print 1"; cp $(command -v ${p}rl) other; ./other -e "print 1"',
     });
     expect([exitCode, stdout]).toEqual([expect.not.toSatisfy((code) => code === 0), ""]);
     const allowed = sandbox({ commands: { allowed: ["echo", "ls"] } });
