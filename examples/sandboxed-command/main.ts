@@ -20,7 +20,16 @@ const result = executor.execute({
 });
 // #endregion
 
+// #region session
+import { createSandboxSession } from "keelson/environment";
+
+const session = createSandboxSession();
+const commands = createSandboxExecutor({}, { workspace, session });
+// #endregion
+
 try {
+  await commands.execute({ command: "echo kept > /tmp/note" });
+  assert.equal((await commands.execute({ command: "cat /tmp/note" })).stdout, session.unavailable === undefined ? "kept\n" : "");
   const { stdout, stderr } = await result;
   console.log(stdout, stderr);
   assert.equal(stdout, "built\n");
@@ -31,6 +40,7 @@ try {
   if (!EnvironmentError.is(error, "provision-failed")) throw error;
   console.log(error.message);
 } finally {
+  await session[Symbol.asyncDispose]();
   await rm(workspace, { recursive: true });
 }
 
