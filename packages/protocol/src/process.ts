@@ -22,6 +22,9 @@ export interface JobInfo {
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   readonly message?: string;
+  /** Once it is over: as in `ExecuteResponse`. */
+  readonly refusedHosts?: readonly string[];
+  readonly memoryLimit?: number;
   /** All that it wrote so far, also what is not kept. */
   readonly outputBytes?: number;
   /** How long it has been running, or ran. */

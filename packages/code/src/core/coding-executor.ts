@@ -39,7 +39,25 @@ export function createCodingExecutors(cwd: string, { sandbox, policy, rules = []
   const session = createSandboxSession();
   const env = { ...process.env, PATH: path };
   const exec = createSandboxExecutor(codingPolicy(policy?.sandbox ?? {}, { cwd, rules, home, env }), { workspace: cwd, env, session });
-  return { exec, leaving: { outside, publish: (port) => session.publish(port) } };
+  const leaving: LeavingExecutor = {
+    outside,
+    get unavailable() {
+      return session.unavailable;
+    },
+    publish: (port) => session.publish(port),
+  };
+  return { exec, leaving };
+}
+
+/** The same ways out of the sandbox, with other programs outside of it. */
+export function withOutside(leaving: LeavingExecutor, outside: Executor): LeavingExecutor {
+  return {
+    outside,
+    get unavailable() {
+      return leaving.unavailable;
+    },
+    publish: (port) => leaving.publish(port),
+  };
 }
 
 /** Makes a sandbox of the policy once. @throws EnvironmentError with the reason if none can be made */

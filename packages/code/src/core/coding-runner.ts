@@ -7,7 +7,7 @@ import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
-import { createCodingExecutors, sandboxLines } from "./coding-executor.ts";
+import { createCodingExecutors, sandboxLines, withOutside } from "./coding-executor.ts";
 import { commandEnvironment, withheldLines } from "./command-environment.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import type { Launch } from "./launch.ts";
@@ -88,7 +88,7 @@ function createCodingAgent(
   const permissions = agentPermissions(agent, policy, projectRules);
   const made = createCodingExecutors(cwd, { sandbox, policy, rules: permissions.rules, home: home.path });
   const exec = redactExecutor(made.exec, secrets.redactor);
-  const leaving = made.leaving && { ...made.leaving, outside: redactExecutor(made.leaving.outside, secrets.redactor) };
+  const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
   const tools = withNestedInstructions(createCodingTools({ files, exec, leaving, blobs }), { cwd, isTrusted });
   return createAgent({
     name: AGENT_NAME,

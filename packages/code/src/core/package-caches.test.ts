@@ -48,6 +48,10 @@ describe("the caches of packages of a project", () => {
       GOPROXY: "file:///go/pkg/mod/cache/download,https://goproxy.example",
       MAVEN_OPTS: expect.stringMatching(/^-Xmx1g -Dmaven/),
     });
+    expect(variables["MAVEN_OPTS"]).toContain(" -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=3128");
+    expect(readFileSync(join(variables["GRADLE_USER_HOME"] ?? "", "gradle.properties"), "utf8")).toContain(
+      "systemProp.https.proxyPort=3128",
+    );
     expect(variables).toHaveProperty("npm_config_store_dir");
     expect(variables).not.toHaveProperty("YARN_CACHE_FOLDER");
   });

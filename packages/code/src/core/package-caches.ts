@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { SANDBOX_PROXY_PORT } from "keelson/environment";
 import { mirrorFolder } from "./mirror-folder.ts";
 
 /** A folder for the caches of package managers, and the variables that lead them there. */
@@ -25,6 +26,9 @@ const FOLDER_VARIABLES: { readonly [name: string]: string } = {
   GRADLE_USER_HOME: "gradle",
 };
 
+/** Java looks at properties for a proxy, and not at the variables that other programs know. */
+const JAVA_PROXY = ["http", "https"].flatMap((scheme) => [`${scheme}.proxyHost=127.0.0.1`, `${scheme}.proxyPort=${SANDBOX_PROXY_PORT}`]);
+
 /**
  * Makes the caches that the commands of one project have in a sandbox, below the folder of Keelson. Those of the person stay as they are: packages that
  * are in them are found where the package manager can look in two places, and else through a folder that mirrors them.
@@ -46,6 +50,9 @@ export function openPackageCaches(home: string, project: string, env: Variables)
   for (const name of [...Object.values(FOLDER_VARIABLES), "yarn", "pnpm", "maven"])
     mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
 
+  const properties = join(folder, "gradle", "gradle.properties");
+  if (!existsSync(properties)) writeFileSync(properties, JAVA_PROXY.map((property) => `systemProp.${property}\n`).join(""));
+
   const modules = env["GOMODCACHE"] ?? join(env["GOPATH"]?.split(":")[0] ?? join(homedir(), "go"), "pkg", "mod");
   const store = join(folder, "pnpm");
   return {
@@ -58,7 +65,14 @@ export function openPackageCaches(home: string, project: string, env: Variables)
         `file://${join(modules, "cache", "download")}`,
         env["GOPROXY"] ?? goSetting("GOPROXY") ?? "https://proxy.golang.org,direct",
       ].join(","),
-      MAVEN_OPTS: [env["MAVEN_OPTS"], `-Dmaven.repo.local=${join(folder, "maven")}`].filter(Boolean).join(" "),
+      MAVEN_OPTS: [
+        env["MAVEN_OPTS"],
+        ...[`maven.repo.local=${join(folder, "maven")}`, ...JAVA_PROXY, "aether.connector.http.useSystemProperties=true"].map(
+          (property) => `-D${property}`,
+        ),
+      ]
+        .filter(Boolean)
+        .join(" "),
       ...(existsSync(join(gradle, "caches")) && { GRADLE_RO_DEP_CACHE: join(gradle, "caches") }),
       // Later versions of Yarn keep a cache in the project itself, which this variable would replace.
       ...(!has(".yarnrc.yml") && { YARN_CACHE_FOLDER: join(folder, "yarn") }),

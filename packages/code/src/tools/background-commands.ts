@@ -2,6 +2,7 @@ import { type BlobStore, type Digest, type Executor, type JobInfo, type Jobs, Lo
 import { defineTool } from "keelson/tools";
 import { readLongOutput } from "./long-output.ts";
 import { programsOf } from "./programs-of.ts";
+import { sandboxNotes } from "./sandbox-notes.ts";
 import { createTerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
 import { toolFailure } from "./workspace-files.ts";
@@ -61,7 +62,8 @@ export function createBashOutputTool({
       const output = `${terminal.push(page.text)}${terminal.end()}`.trimEnd();
       const gap = page.from > after ? `[... ${page.from - after} bytes are not kept ...]\n` : "";
       const more = page.next < page.totalBytes ? `; ${page.totalBytes - page.next} more bytes from offset ${page.next} on` : "";
-      return `${gap}${output === "" ? "(nothing new)" : output}\n[${stateOf(page.job)}${more}]`;
+      const notes = sandboxNotes({ ...page.job, stdout: page.text, stderr: "" }, { isConfined: false });
+      return [`${gap}${output === "" ? "(nothing new)" : output}\n[${stateOf(page.job)}${more}]`, ...notes].join("\n");
     },
   });
 }

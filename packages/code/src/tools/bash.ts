@@ -33,6 +33,8 @@ export interface BashInput {
 export interface LeavingExecutor {
   /** Runs commands outside of it. */
   readonly outside: Executor;
+  /** The reason why `/tmp` and the network do not outlive a command, once one was started. */
+  readonly unavailable?: string | undefined;
   /** Makes a port of its network reachable on this machine. */
   publish(port: number): Promise<void>;
 }
@@ -63,6 +65,14 @@ const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL
 export function createBashTool({ exec, leaving, killed = new Set(), blobs }: BashOperations): Tool<BashInput> {
   const runsIn = (input: BashInput, call: Pick<ToolCall, "environment">): Executor =>
     isOutside(input, call, { leaving }) ? (leaving?.outside ?? exec) : programsOf(call, exec);
+  let isTold = false;
+  /** Says once that nothing outlives a command. */
+  const untold = (): readonly string[] => {
+    const reason = leaving?.unavailable;
+    if (isTold || reason === undefined) return [];
+    isTold = true;
+    return [`[/tmp and the loopback network are new for every command here: ${reason}]`];
+  };
   return defineTool<BashInput>({
     name: "bash",
     description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle${blobs === undefined ? "" : ", which bash_output reads"}.`,
@@ -143,7 +153,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
         });
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
-        const notes = [...published, ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];
+        const notes = [...published, ...untold(), ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];
         return await present(response, output.stdout.text, output.stderr.text, { timeoutSeconds: timeout_seconds, notes });
       } finally {
         progress.end();

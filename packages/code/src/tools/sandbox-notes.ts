@@ -6,8 +6,8 @@ const GIT_SETTINGS =
 
 /** Returns a line about each thing that the sandbox refused to a command, with the way on. */
 export function sandboxNotes(
-  { refusedHosts = [], memoryLimit, stdout, stderr }: ExecuteResponse,
-  { isConfined, isBackground = false }: { readonly isConfined: boolean; readonly isBackground?: boolean },
+  { refusedHosts = [], memoryLimit, stdout, stderr }: Pick<ExecuteResponse, "refusedHosts" | "memoryLimit" | "stdout" | "stderr">,
+  { isConfined }: { readonly isConfined: boolean },
 ): readonly string[] {
   const notes: string[] = [];
   const hosts = [...new Set(refusedHosts.map((host) => host.replace(/:\d+$/, "")))];
@@ -19,7 +19,7 @@ export function sandboxNotes(
     notes.push(
       `[it reached its limit of memory, ${inGiB(memoryLimit)}, and the kernel ended a process of it or gave it no more: use less at a time]`,
     );
-  if (isConfined && !isBackground && GIT_SETTINGS.test(`${stderr}\n${stdout}`))
+  if (isConfined && GIT_SETTINGS.test(`${stderr}\n${stdout}`))
     notes.push(
       "[.git/config is read-only in the sandbox, because git runs programs that it names. Run the git command again with outside: true and a reason; a person decides]",
     );

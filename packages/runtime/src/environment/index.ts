@@ -23,6 +23,7 @@ export { canFindStrays } from "./execution/stray-processes.ts";
 export { judgeEffects } from "./sandbox/judge-effects.ts";
 export type { PolicyPlaces } from "./sandbox/policy-places.ts";
 export { createSandboxExecutor } from "./sandbox/sandbox-executor.ts";
+export { PROXY_PORT as SANDBOX_PROXY_PORT } from "./sandbox/sandbox-environment.ts";
 export { createSandboxSession, type SandboxSession } from "./sandbox/session/sandbox-session.ts";
 export type { SandboxExecutorOptions } from "./sandbox/sandbox-executor-options.ts";
 export { policyFromEnvironmentSpec, policyFromSandboxConfig } from "./sandbox/policy-from-config.ts";

@@ -87,7 +87,7 @@ class Job {
   #news = Promise.withResolvers<void>();
   #startedAt = 0;
   #pid: number | undefined;
-  #end: Pick<JobInfo, "status" | "exitCode" | "signal" | "message" | "durationMs"> | undefined;
+  #end: (JobEnd & Pick<JobInfo, "durationMs">) | undefined;
 
   constructor(request: JobRequest) {
     this.#request = request;
@@ -191,7 +191,7 @@ class Job {
     this.#tellNews();
   }
 
-  #finish(end: Pick<JobInfo, "status" | "exitCode" | "signal" | "message">): void {
+  #finish(end: JobEnd): void {
     this.#end = { ...end, durationMs: performance.now() - this.#startedAt };
     this.#tellNews();
     this.#over.resolve();
@@ -203,8 +203,16 @@ class Job {
   }
 }
 
-function statusOf({ exitCode, signal, timedOut }: ExecuteResponse): Pick<JobInfo, "status" | "exitCode" | "signal"> {
-  return { status: timedOut ? "timed-out" : "exited", exitCode, signal };
+type JobEnd = Pick<JobInfo, "status" | "exitCode" | "signal" | "message" | "refusedHosts" | "memoryLimit">;
+
+function statusOf({ exitCode, signal, timedOut, refusedHosts, memoryLimit }: ExecuteResponse): JobEnd {
+  return {
+    status: timedOut ? "timed-out" : "exited",
+    exitCode,
+    signal,
+    ...(refusedHosts && { refusedHosts }),
+    ...(memoryLimit !== undefined && { memoryLimit }),
+  };
 }
 
 function messageOf(error: unknown): string {

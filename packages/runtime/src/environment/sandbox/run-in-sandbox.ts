@@ -18,8 +18,9 @@ import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge
 import { judgeCommands, judgeUnknownCommands } from "./judge-commands.ts";
 import { parseSize } from "./parse-size.ts";
 import { isShare } from "./memory-size.ts";
+import { watchMemory } from "./memory-watch.ts";
 import { isWithin, policyPath } from "./policy-path.ts";
-import { controlGroupFor, limitArguments, reachedMemory, withoutMemory } from "./resource-limits.ts";
+import { controlGroupFor, limitArguments, memoryOf, reachedMemory, withoutMemory } from "./resource-limits.ts";
 import { isSafeAtStart, sandboxEnvironment } from "./sandbox-environment.ts";
 import type { SandboxExecutorOptions } from "./sandbox-executor-options.ts";
 import { gateScript, keepGate, misplacedMount } from "./sandbox-gate.ts";
@@ -145,8 +146,9 @@ async function runInSandbox(
   const group = await controlGroupFor(policy);
   await using _ = { [Symbol.asyncDispose]: async () => group?.remove() };
   // Where all of it is bounded together, Node need not fit into what one process may reserve.
-  const isBoundTogether = group?.boundsMemory === true && (withLink || isShare(policy.resources?.memory));
-  const limits = await limitArguments(isBoundTogether ? withoutMemory(policy) : policy);
+  const isShared = isShare(policy.resources?.memory);
+  const limits = await limitArguments(isShared || (group?.boundsMemory === true && withLink) ? withoutMemory(policy) : policy);
+  const watched = isShared && group?.boundsMemory !== true ? memoryOf(policy.resources ?? {}) : undefined;
   const start = ["/bin/sh", "-c", steps.join("\n"), "sh", ...bridge, ...limits, "/usr/bin/env", ...late, ...command];
 
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
@@ -179,6 +181,7 @@ async function runInSandbox(
   const judge = request.judgeHost?.bind(request);
   const proxy = withNetwork ? createFilteringProxy(policy.network, { ...options, judge, onDecision: note }) : undefined;
   const status = new SandboxStatus();
+  using watch = watched === undefined ? undefined : watchMemory(status.first, { limit: watched });
   const user = place.user === undefined ? [] : ["--uid", String(place.user.uid), "--gid", String(place.user.gid)];
   const bwrap = [...place.enter, ...(held?.enter ?? []), bubblewrap, ...user, "--args", String(ARGUMENTS_FD), "--", ...start];
   const [program = "", ...rest] = await enclosedCommand(bwrap, group, last);
@@ -230,7 +233,7 @@ async function runInSandbox(
         message: `Cannot run ${request.program} in the sandbox: there is no such program. Install it, or give its whole path.`,
       });
     const refusedConnections = [...refusedHosts, ...(following?.refused ?? [])];
-    const memoryLimit = await reachedMemory(policy, group, response);
+    const memoryLimit = watch?.hasEnded === true ? watched : await reachedMemory(policy, group, response);
     return {
       ...response,
       ...(memoryLimit !== undefined && { memoryLimit }),

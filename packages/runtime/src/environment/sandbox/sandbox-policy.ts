@@ -54,7 +54,7 @@ export interface ResourcePolicy {
   readonly processes?: number;
   /**
    * Memory that each process may write to, and where a control group can be made, all of them together. A share of the machine, as in `50%`, holds
-   * for all together, and for each process only where no group can be made. Default: no limit.
+   * for all together; where no group can be made, a process that holds more is ended. Default: no limit.
    */
   readonly memory?: number | string;
   /** The largest file that can be written. Default: no limit. */
