@@ -58,6 +58,8 @@ export interface CommandEffect {
   readonly startedBy?: string;
   /** It is known to change nothing and to connect to nothing, so it runs unasked where no rule says otherwise. */
   readonly readOnly?: boolean;
+  /** The reason why it does not run unasked although its words are understood: settings in its folder may start a program. For a person. */
+  readonly asks?: string;
   /** Why an allow rule with a wildcard must not cover it: what runs is not what its text says, or it writes where it is told to. For a person. */
   readonly caution?: string;
 }

@@ -14,6 +14,8 @@ export interface EntryFacts {
   readonly recurses: boolean;
   /** It finds the files in its folder and below by itself, and does this to them. */
   readonly here?: "read" | "look" | "write";
+  /** The folder in which it works, if that is not the one of the line. */
+  readonly folder?: ShellWord;
   readonly hosts: readonly string[];
   /** Commands that it starts, as words. */
   readonly runs: readonly (readonly ShellWord[])[];

@@ -39,6 +39,7 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     writes,
     ...(recurses && { recurses }),
     ...(here !== undefined && { here }),
+    ...(entry.repository === true && { repository: found.folder === undefined ? {} : { folder: found.folder } }),
     hosts,
     runs: found.runs.map((words) => withAdded(words, found)),
     code,

@@ -15,6 +15,8 @@ export interface ProgramFacts {
   /** It goes through the folders among what it reads and writes, or does this to all files of its folder. */
   readonly recurses?: boolean;
   readonly here?: "read" | "look" | "write";
+  /** It obeys the settings of the git repository around the folder in which it works, which may be another than that of the line. */
+  readonly repository?: { readonly folder?: ShellWord };
   /** Variables of the shell that it sets to text. */
   readonly sets?: readonly string[];
   /** Commands that it starts, as words, with what it adds to them. */

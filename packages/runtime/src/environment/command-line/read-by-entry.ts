@@ -39,11 +39,10 @@ class EntryReader {
   }
 
   #result(form: ProgramForm): EntryFacts {
-    const { looks, hosts, shell, scripts, variables, assignments, placeholder, refs, archives, unlisted } = this.#taken;
+    const { looks, hosts, shell, scripts, variables, assignments, placeholder, refs, folders, archives, unlisted } = this.#taken;
     const isAsked = form.needs !== undefined && !hasAny(form.needs, this.#options);
-    const reads = [...this.#taken.reads, ...(isAsked ? [] : archives)];
-    const writes = [...this.#taken.writes, ...(isAsked ? archives : [])];
-    const understood = unlisted.length === 0;
+    const [reads, writes] = [[...this.#taken.reads], [...this.#taken.writes]];
+    (isAsked ? writes : reads).push(...archives);
     const named = reads.length + looks.length + writes.length > 0;
     const here = !named && form.here !== undefined && (form.here.with === undefined || hasAny(form.here.with, this.#options));
     const recurses = form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, this.#options));
@@ -51,13 +50,14 @@ class EntryReader {
       isAsked || [writes, refs, hosts, scripts].some((list) => list.length > 0) || this.#asks || (here && form.here?.kind === "write");
     const adds = this.#runs.length > 0 ? this.#entry.adds : undefined;
     return {
-      understood,
-      readOnly: understood && form.unasked === true && !changes,
+      understood: unlisted.length === 0,
+      readOnly: unlisted.length === 0 && form.unasked === true && !changes,
       reads,
       looks,
       writes,
       recurses,
       ...(here && form.here !== undefined && { here: form.here.kind }),
+      ...(folders[0] !== undefined && { folder: folders[0] }),
       hosts,
       runs: this.#runs,
       ...(adds !== undefined && { adds }),
@@ -106,7 +106,7 @@ class EntryReader {
         return;
       }
       this.#operands.push(word);
-      if (form.stops === true || this.#hasCommand()) areOptions = false;
+      if (form.stops === true || this.#kinds().some(({ kind }) => kind === "command")) areOptions = false;
     }
   }
 
@@ -123,13 +123,13 @@ class EntryReader {
     return this.#entry.runsInput === true && !this.#onlyPrints && !isOther && this.#operands.length + this.#runs.length === 0;
   }
 
-  #hasCommand(): boolean {
-    return operandKinds(this.#form, this.#options)?.some(({ kind }) => kind === "command") === true;
+  #kinds(): readonly OperandKind[] {
+    return operandKinds(this.#form, this.#options) ?? [];
   }
 
   /** True if a command begins with this operand. Assignments may precede it. */
   #startsCommand(word: ShellWord): boolean {
-    const kinds = operandKinds(this.#form, this.#options) ?? [];
+    const kinds = this.#kinds();
     const at = kinds.findIndex(({ kind }) => kind === "command");
     if (at < 0) return false;
     const before = kinds.slice(0, at);

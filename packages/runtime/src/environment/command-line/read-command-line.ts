@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { doubtCalculated } from "./arithmetic.ts";
+import { checkRepositories } from "./git/check-repositories.ts";
 import { VariableMentions } from "./constants.ts";
 import { StatementReader } from "./read-statements.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
@@ -16,7 +17,8 @@ const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 
 /**
  * What a command line for bash would start, read and write, as far as reading it tells. It never guesses in favour of the line: what
- * it can't follow is `unknown`. Nothing is run and no file is looked at, so the same line always means the same.
+ * it can't follow is `unknown`. Nothing is run. The only files that are read are the settings of git, if the line has a command of git that only
+ * looks: with settings that may start a program it does not run unasked.
  *
  * `cwd` is the workspace, in which the line starts: what it reads there asks nobody. Without it, relative paths count as inside.
  */
@@ -49,6 +51,7 @@ export async function readCommandLine(text: string, options: { readonly cwd?: st
     mayTouch: new Set(),
     hosts: new Set(),
     unknown: new Set(),
+    repositories: [],
     functions: new Set(),
     numbers: new Set(),
     texts: new Set(),
@@ -58,5 +61,6 @@ export async function readCommandLine(text: string, options: { readonly cwd?: st
   };
   reading.readText(text, { folders: [workspace ?? "."] });
   doubtCalculated(reading);
+  await checkRepositories(reading);
   return effectsOfReading(reading);
 }

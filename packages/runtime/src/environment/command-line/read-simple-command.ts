@@ -166,6 +166,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
     ...(pattern !== text && { pattern }),
     ...(caution !== undefined && { caution }),
   });
+  if (readOnly && facts.repository !== undefined) noteRepository(facts.repository.folder, scope, reading);
   enter(facts, scope, reading);
   for (const words of facts.runs ?? []) readProgram(words, { ...context, depth: context.depth + 1, startedBy: text }, scope, reading);
   // Another shell does not have the variables of this one.
@@ -189,6 +190,12 @@ function otherSpellings(facts: ProgramFacts, first: ShellWord, args: readonly Sh
     }),
     ...(facts.alias === undefined ? [] : [textOf([first, ...facts.alias])]),
   ];
+}
+
+/** Notes the folders in which the command just read works, whose settings of git are checked when the whole line is read. */
+function noteRepository(folder: ShellWord | undefined, scope: Scope, reading: Reading): void {
+  const folders = folder === undefined ? scope.folders : placesOf(folder, scope, reading)?.map(({ path }) => path);
+  reading.repositories.push({ command: reading.commands.length - 1, folders: folders ?? [] });
 }
 
 function enter({ entersFolder }: ProgramFacts, scope: Scope, reading: Reading): void {

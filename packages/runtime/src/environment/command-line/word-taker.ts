@@ -17,6 +17,8 @@ export interface WordTaker {
   readonly assignments: ShellWord[];
   /** Branches, tags and remotes that it makes, moves or deletes. */
   readonly refs: string[];
+  /** Folders in which it works, each from the one before. */
+  readonly folders: ShellWord[];
   /** Archives, which it reads or writes. */
   readonly archives: ShellWord[];
   placeholder?: string;
@@ -34,6 +36,7 @@ export function createWordTaker(): WordTaker {
     variables: [],
     assignments: [],
     refs: [],
+    folders: [],
     archives: [],
     unlisted: [],
   };
@@ -110,6 +113,10 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !/^[-+@]/.test(text) && !VERIFIES.test(text);
     case "setting":
       return literal && HARMLESS_SETTING.test(text);
+    case "folder":
+      into.folders.push(word);
+      into.looks.push(word);
+      return literal && !word.globs && into.folders.length === 1;
     case "archive":
       into.archives.push(word);
       return literal && !/[:@]/.test(text);

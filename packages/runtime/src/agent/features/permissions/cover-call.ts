@@ -54,7 +54,7 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
   let first: PermissionDecision | undefined;
   let free = 0;
   for (const command of commands) {
-    const { text, readOnly, caution, unlisted = [] } = command;
+    const { text, readOnly, caution, asks, unlisted = [] } = command;
     if (caution !== undefined) {
       open.push({ told: `${quoted(text)}: ${caution}` });
       continue;
@@ -68,7 +68,7 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
     );
     if (rule !== undefined) first ??= rule.decision;
     else if (readOnly) free++;
-    else open.push({ command: text, told: `${quoted(text)}: ${whyOpen(unlisted)}` });
+    else open.push({ command: text, told: `${quoted(text)}: ${asks ?? whyOpen(unlisted)}` });
   }
   // What is read can't be told apart by commands: where one runs only because it changes nothing, all of it has to be the workspace's.
   if (free > 0)

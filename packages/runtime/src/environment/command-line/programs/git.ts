@@ -10,7 +10,8 @@ export const gitPrograms: readonly ProgramEntry[] = [
   {
     names: "git",
     flags: "-P --literal-pathspecs --no-optional-locks --no-pager --no-replace-objects",
-    values: { look: "-C" },
+    values: { folder: "-C" },
+    repository: true,
     subcommands: { ...gitLooking, ...gitChanging },
     alone: "--help --version -h -v",
   },

@@ -14,6 +14,7 @@
  * - `sed`, `awk`, `jq`: a script of that program, which may do no more than print and change text.
  * - `package`: the name of a package with or without a version, no address and no folder. `target`: a target of a builder, which sets no variable.
  * - `module`: the name of a module that runs; what follows are its arguments.
+ * - `folder`: a folder in which the program works.
  * - `archive`: a file without a colon in its name, which would name a host; it is read if one of the options in `needs` is given, else written.
  * - `format`: text that begins with a plus.
  */
@@ -48,6 +49,7 @@ export type WordKind =
   | "package"
   | "target"
   | "module"
+  | "folder"
   | "archive"
   | "format";
 
@@ -111,6 +113,8 @@ export interface ProgramEntry extends ProgramForm {
   readonly adds?: "found" | "input";
   /** True if the shell itself has it: a path never leads to it. */
   readonly builtin?: boolean;
+  /** True if it obeys the settings of the git repository around its folder, so that these are read before it runs unasked. */
+  readonly repository?: boolean;
   /** True if it runs its input as code without an operand. */
   readonly runsInput?: boolean;
   /** True if the texts that it runs are read by another shell than bash. */
