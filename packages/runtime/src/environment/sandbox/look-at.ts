@@ -9,7 +9,8 @@ export function lookAt(path: string, disk: DiskView): "folder" | "file" | "link"
     const found = lstatSync(disk.locate(path), { throwIfNoEntry: false });
     return found && (found.isDirectory() ? "folder" : found.isSymbolicLink() ? "link" : "file");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    // A command sees no more than this user does.
+    if (["ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }

@@ -15,6 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { VfsError } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OWN_VIEW } from "../files/disk-view.ts";
+import { lookAt } from "./look-at.ts";
 import { isPlaceholder, placeFolder } from "./placeholders.ts";
 import { prepareMounts } from "./sandbox-mounts.ts";
 
@@ -36,6 +38,12 @@ function swapForLink(): void {
 }
 
 describe.skipIf(process.platform !== "linux")("a placeholder", () => {
+  it.skipIf(process.getuid?.() === 0)("is not a folder that this user may not read, as some of the system are", () => {
+    mkdirSync(join(root, "closed"), { mode: 0 });
+    expect(isPlaceholder(join(root, "closed"))).toBe(false);
+    expect(lookAt(join(root, "closed/file"), OWN_VIEW)).toBeUndefined();
+  });
+
   it("stands for as long as one of those who need it is there", async () => {
     const path = join(root, "a/hooks");
     const [one, other] = [await placeFolder(path), await placeFolder(path)];

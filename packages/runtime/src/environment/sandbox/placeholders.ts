@@ -68,6 +68,8 @@ function look(path: string): "missing" | "placeholder" | "other" {
     return isMarked(readdirSync(path)) ? "placeholder" : "other";
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return "missing";
+    // A placeholder belongs to this user, who can read it.
+    if (codeOf(error) === "EACCES") return "other";
     throw error;
   }
 }
