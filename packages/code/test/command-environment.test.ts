@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { eventsOf, openWorkspace, resultsIn, type Workspace } from "./keelson-process.ts";
+import { hasBubblewrap } from "./has-bubblewrap.ts";
 import { NOTE_SERVER } from "./note-server.ts";
 
 // Every test starts processes, on machines that may be busy.
@@ -115,6 +116,35 @@ describe("the value of a variable that looks like a secret", () => {
   });
 });
 
+describe("a key in the environment of keelson", () => {
+  // Rules cannot tell what such a program reads: the variables of the processes above it.
+  const program = `
+    let id = process.pid;
+    for (let above = 0; above < 4 && id > 0; above++) {
+      const lines = fs.readFileSync("/proc/" + id + "/environ", "utf8").split("\\0");
+      console.log(lines.filter((line) => /^(?:HOME|ANTHROPIC|OPENAI)/.test(line)).join(" "));
+      id = Number(fs.readFileSync("/proc/" + id + "/stat", "utf8").split(") ")[1].split(" ")[1]);
+    }`;
+  const reading = `node -e '${program}'`;
+
+  it("is taken out of what a command reads of other processes, and that is a question whatever rule allows the program", async () => {
+    await using workspace = await openWorkspace([bash(reading), bash("cat /proc/1*/environ"), { text: "done" }]);
+    const { code } = await workspace.keelson("-p", "--no-sandbox", "--allow", "bash", "go");
+    expect(resultsIn(workspace.server.requests[1] as never)).toContain("ANTHROPIC_API_KEY=[REDACTED:ANTHROPIC_API_KEY]");
+    expect(bodies(workspace)).not.toContain("key-of-anthropic");
+    // It suspends for the second.
+    expect(code).toBe(4);
+  });
+
+  it.skipIf(!hasBubblewrap)(`is not there in the sandbox${hasBubblewrap ? "" : " (skipped: bubblewrap is not installed)"}`, async () => {
+    await using workspace = await openWorkspace([bash(reading), { text: "done" }]);
+    const { code } = await workspace.keelson("-p", "--sandbox", "--allow", "bash(**)", "go");
+    const printed = resultsIn(workspace.server.requests.at(-1) as never);
+    expect({ code, printed }).toMatchObject({ code: 0, printed: expect.stringContaining("HOME=") as string });
+    expect(printed).not.toMatch(/ANTHROPIC_API_KEY|key-of-anthropic|REDACTED/);
+  });
+});
+
 describe("a key of the file of keys", () => {
   const KEY = "key-of-the-file-5b7d";
   const noVariable = { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" };
@@ -149,6 +179,25 @@ describe("a key of the file of keys", () => {
     expect(await readFile(asked, "utf8")).toBe("x\n");
     expect(resultsIn(workspace.server.requests.at(-1) as never)).toContain("[REDACTED:ANTHROPIC_API_KEY]");
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "may be in the keyring, which is asked by its own program and shows nothing when it refuses",
+    async () => {
+      await using workspace = await openWorkspace([{ text: "done" }], {
+        "bin/secret-tool": `#!/bin/sh\n[ "$*" = "lookup service keelson account claude" ] && echo ${KEY} && exit\necho "leaked ${KEY}" >&2; exit 1\n`,
+      });
+      await chmod(join(workspace.project, "bin/secret-tool"), 0o755);
+      const env = { ...noVariable, PATH: `${join(workspace.project, "bin")}:${process.env["PATH"]}` };
+      await writeKeys(workspace, { ANTHROPIC_API_KEY: { keyring: "claude" } });
+      expect((await workspace.start(["-p", "go"], { env }).finished).code).toBe(0);
+      expect(JSON.stringify(workspace.server.requests[0]?.headers)).toContain(KEY);
+      await writeKeys(workspace, { ANTHROPIC_API_KEY: { keyring: "other" } });
+      const { code, stdout, stderr } = await workspace.start(["-p", "go"], { env }).finished;
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain("secret-tool ended with exit code 1. Run it by hand to see the reason.");
+      expect(stdout + stderr).not.toContain(KEY);
+    },
+  );
 
   it("is not used from a file that others can read, and the message says what to run and shows no value", async () => {
     await using workspace = await openWorkspace([{ text: "done" }]);

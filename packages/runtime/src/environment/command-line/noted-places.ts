@@ -18,7 +18,18 @@ export function noteTouched(facts: ProgramFacts, scope: Scope, reading: Reading)
   noteUnclear(facts, scope, reading);
   for (const word of [...reads, ...looks, ...writes, ...scripts])
     if (placesOf(word, scope, reading)?.some(({ path }) => BEHIND_PROC.test(path)) === true) reading.mayTouch.add(ANYTHING);
+  for (const word of reads)
+    if (pathsOf(word, scope, reading).some((path) => mayReachProcesses(path, word, facts))) reading.reads.add(ENVIRONMENTS);
   return known.every(Boolean);
+}
+
+/** The variables of all processes, which hold the keys of this one. */
+const ENVIRONMENTS = "/proc/*/environ";
+
+/** True if a pattern or a folder may stand for the files of processes. */
+function mayReachProcesses(path: string, { globs }: ShellWord, { recurses }: ProgramFacts): boolean {
+  if (!globs && recurses !== true) return false;
+  return path === "/" || /^\/(?:proc(?:\/|$)|[^/]*[*?[{@+!])/.test(path);
 }
 
 /** Notes patterns for the files that its words do not name: those that the shell matches, those in the folders that it goes through. */
@@ -30,7 +41,7 @@ function noteUnclear(facts: ProgramFacts, scope: Scope, reading: Reading): void 
     for (const path of pathsOf(word, scope, reading)) {
       if (path === ANYTHING) add(path);
       if (word.globs || !word.literal) add(asPattern(path, word));
-      if (recurses === true) add(`${asPattern(path, word)}/*`);
+      if (recurses === true) add(`${asPattern(path, word).replace(/\/$/, "")}/*`);
     }
   if (here === undefined || here === "look") return;
   for (const path of pathsOf(literalWord("."), scope, reading)) {

@@ -1,5 +1,6 @@
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Reading, Scope } from "./reading.ts";
 import type { ShellWord } from "./shell-word.ts";
 
@@ -26,8 +27,30 @@ export function placesOf(word: ShellWord, scope: Scope, { workspace }: Pick<Read
     if (home === null) return undefined;
     return [placed(homedir() + word.text.slice(1), workspace)];
   }
-  if (isAbsolute(word.text)) return [placed(normalize(word.text), workspace)];
-  return scope.folders?.map((folder) => placed(workspace === undefined ? join(folder, word.text) : resolve(folder, word.text), workspace));
+  if (isAbsolute(word.text)) return [placed(withoutDots(word.text), workspace)];
+  return scope.folders?.map((folder) =>
+    placed(workspace === undefined ? join(folder, word.text) : withoutDots(`${folder}/${word.text}`), workspace),
+  );
+}
+
+const GOES_UP = /[^./][^/]*\/+\.\.(?:\/|$)/;
+
+/** The path without `.` and `..`. Behind a link `..` is the folder above its target: `/dev/fd/..` is a folder of `/proc`. */
+function withoutDots(path: string): string {
+  if (!GOES_UP.test(path)) return resolve(path);
+  let at = "/";
+  for (const name of path.split("/")) at = name === ".." ? folderAbove(at) : join(at, name);
+  return at;
+}
+
+function folderAbove(path: string): string {
+  try {
+    const above = dirname(realpathSync(path));
+    if (above !== realpathSync(dirname(path))) return above;
+  } catch {
+    // There is no link where nothing is.
+  }
+  return dirname(path);
 }
 
 function placed(path: string, workspace: string | undefined): PlacedPath {

@@ -62,6 +62,8 @@ export function createWorkspaceExecutor(
       const judged = { ...placed, ...(effects.hosts && { hosts: effects.hosts.filter((host) => !closed.includes(host)) }) };
       return {
         ...effects,
+        // The processes of the machine are not there, and their variables neither.
+        ...(effects.reads && { reads: reads.filter((path) => !/^\/proc\/.+\/(?:environ|mem)$/.test(path)) }),
         confined: {
           refused: judgeEffects(policy, judged, { workspace, home: homedir() }),
           reaches: reachOf(policy),

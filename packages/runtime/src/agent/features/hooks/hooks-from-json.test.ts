@@ -56,6 +56,26 @@ describe("a hook of settings that coding agents share", () => {
       expect(await readBy(matcher), matcher).toEqual([edit, { tool_name: "bash", tool_input: BASH }]);
   });
 
+  it("runs in the sandbox that is given if its entry says so, and is refused without one", async () => {
+    const ran: string[] = [];
+    const executor = (name: string): Executor =>
+      ({
+        async execute() {
+          ran.push(name);
+          return { exitCode: 0, signal: null, stdout: "", stderr: "", stdoutBytes: 0, stderrBytes: 0 };
+        },
+      }) as unknown as Executor;
+    const settings = (sandbox: unknown): object => ({ hooks: { SessionStart: [{ hooks: [{ type: "command", command: "x", sandbox }] }] } });
+    const exec = executor("outside");
+    for (const sandbox of [true, false, undefined]) {
+      const hooks = hooksFromJson(settings(sandbox), { exec, sandboxExec: executor("inside") });
+      await createRunner({ agent: createAgent({ name: "a", model: scriptedModel(["done"]), hooks }) }).run("go").outcome;
+    }
+    expect(ran).toEqual(["inside", "outside", "outside"]);
+    expect(() => hooksFromJson(settings(true), { exec })).toThrow(/hooks\[0\]\.sandbox: there is no sandbox here/);
+    expect(() => hooksFromJson(settings("yes"), { exec, sandboxExec: exec })).toThrow(/sandbox must be true or false, not "yes"/);
+  });
+
   it("is an error of the agent if its matcher names no tool that is there", async () => {
     await expect(readBy("Wirte|Raed")).rejects.toThrow(/"Wirte\|Raed", which can match no tool of the agent/);
   });
