@@ -115,11 +115,11 @@ describeWithBubblewrap("attempts to get out of the sandbox", () => {
 
   it("fail as well where the commands share the network and /tmp of a session", { timeout: 300_000 }, async () => {
     await using world = await createProbeWorld();
-    await using session = createSandboxSession();
     const { outside, workspace } = world;
     const before = stateOf([outside], world);
     const probes = [...sampleOf(sampleSize("escape probes in a session", { test: 32, ci: 64, soak: all }), possible), ...SESSION_PROBES];
     await tryProbes(world, probes, async (command, policy, env) => {
+      await using session = createSandboxSession();
       const response = await createSandboxExecutor(policy, { workspace, env, session }).execute(command);
       expect(session.unavailable).toBeUndefined();
       expect(stateOf([outside], world)).toEqual(before);

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -42,6 +43,7 @@ describe.skipIf(process.platform !== "linux")("a placeholder", () => {
     mkdirSync(join(root, "closed"), { mode: 0 });
     expect(isPlaceholder(join(root, "closed"))).toBe(false);
     expect(lookAt(join(root, "closed/file"), OWN_VIEW)).toBeUndefined();
+    chmodSync(join(root, "closed"), 0o700);
   });
 
   it("stands for as long as one of those who need it is there", async () => {
