@@ -95,7 +95,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       ),
       outside: optional(
         flag(
-          "Run it outside of the sandbox, for what cannot work inside, such as publishing or changing .git/config. A person is asked. Give a reason.",
+          "Run it outside of the sandbox, for what cannot work inside, such as publishing, SSH or changing .git/config; /tmp is another one there. A person is asked. Give a reason.",
         ),
       ),
       reason: optional(text("Why it must run outside of the sandbox, in one sentence for the person.")),

@@ -24,6 +24,18 @@ describe("the result of a command that met a wall", () => {
     expect(sandboxNotes({ stdout: "", stderr }, { isConfined: false })).toEqual([]);
   });
 
+  it.each([
+    "ssh: Could not resolve hostname github.com: Temporary failure in name resolution",
+    "npm error getaddrinfo ENOTFOUND db",
+    "dial tcp: lookup db: no such host",
+  ])("says that programs without a proxy reach nothing: %s", (stderr) => {
+    expect(sandboxNotes({ stdout: "", stderr, exitCode: 128 }, { isConfined: true })).toEqual([
+      expect.stringMatching(/SSH.*outside: true/),
+    ]);
+    expect(sandboxNotes({ stdout: "", stderr, exitCode: 0 }, { isConfined: true })).toEqual([]);
+    expect(sandboxNotes({ stdout: "", stderr, exitCode: 128 }, { isConfined: false })).toEqual([]);
+  });
+
   it("says nothing about others", () => {
     expect(sandboxNotes({ stdout: "config file", stderr: "fatal: not a git repository" }, { isConfined: true })).toEqual([]);
   });
