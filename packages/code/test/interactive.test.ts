@@ -34,7 +34,13 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
     while (!pattern.test(stripVTControlCharacters(written.slice(from)))) await notice.promise;
   };
   const host: CommandHost = {
-    environment: { KEELSON_HOME: workspace.home, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: workspace.server.url, NO_COLOR: "1" },
+    environment: {
+      KEELSON_SANDBOX: "0",
+      KEELSON_HOME: workspace.home,
+      ANTHROPIC_API_KEY: "key",
+      ANTHROPIC_BASE_URL: workspace.server.url,
+      NO_COLOR: "1",
+    },
     cwd: workspace.project,
     stdin: keys,
     stdout: terminal,
@@ -50,7 +56,7 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
   await until(/› \s*$/);
   keys.write("write a file\r");
   // Behind this sign an answer is heard.
-  await until(/\? write_file a\.txt[\s\S]*\+ first[\s\S]*\[y\]es[^\n]*› /);
+  await until(/\? `write_file` changes `a\.txt`[\s\S]*\+ first[\s\S]*\[y\]es[^\n]*› /);
   await expect(readFile(join(workspace.project, "a.txt"))).rejects.toThrow(/ENOENT/);
   keys.write("y\r");
   await until(/write_file: ✓ allow[\s\S]*Written\.[\s\S]*✔ complete · anthropic\/claude-sonnet-5 · 2 turns/);

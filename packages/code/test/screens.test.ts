@@ -42,7 +42,7 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
     await using terminal = openTerminal(workspace, [], { columns, timeByHand: true });
     await terminal.until(/\n› $/);
     terminal.type("the sum is wrong, please find out why and mend it\r");
-    await terminal.until(/\? edit_file/);
+    await terminal.until(/\? `edit_file`/);
     terminal.pause();
     await terminal.until(HEARD);
     terminal.type("not yet");
@@ -53,7 +53,7 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
     terminal.type("\u0015n\r");
     await terminal.until(/Mended\.[\s\S]*✔ complete[\s\S]*\n› $/);
     const done = stable(workspace, terminal);
-    expect(done.slice(done.indexOf("? edit_file"))).toMatchSnapshot("done");
+    expect(done.slice(done.indexOf("? `edit_file`"))).toMatchSnapshot("done");
     terminal.type("/help\r");
     await terminal.until(/aborts[\s\S]*\n› $/);
     const help = stable(workspace, terminal);

@@ -27,8 +27,12 @@ export type ApprovalRequest = {
   readonly risk: RiskLevel;
   /** The final arguments, after repair, transforms and hooks. */
   readonly input: JsonValue;
-  /** Which gate asks, in words. */
+  /** The reason of the gate that asks, in the words of permissions: modes, effects, risks and rules. */
   readonly reason: string;
+  /** One sentence for a person: what would happen, and why it is asked about. Absent: `reason` says it. */
+  readonly summary?: string;
+  /** The commands of a command line that starts several. */
+  readonly parts?: readonly AskedPart[];
   /** Unix ms after which the token is refused. */
   readonly expiresAt: number;
   /** What `allow-always` can allow, narrowest first. Absent or empty: nothing but this one call may be allowed. */
@@ -36,6 +40,13 @@ export type ApprovalRequest = {
   /** What the call asks while it runs. */
   readonly asked?: AskedQuestion;
   readonly context?: JsonObject;
+};
+
+/** A part of a call that is asked about, as far as reading its arguments shows it. */
+export type AskedPart = {
+  readonly text: string;
+  /** The reason why it is asked about. Absent: it would run unasked. */
+  readonly why?: string;
 };
 
 /** What a call asks a person while it runs: text of the tool, or of whoever it speaks for. Nobody here vouches for it. */
@@ -64,9 +75,10 @@ export type OpenQuestion = ApprovalRequest & {
 export type AlwaysChoice = {
   /**
    * `exact`: these very arguments. `command`: this program and subcommand. `tool`: every call of the tool. `outside`: this command outside of the
-   * sandbox. `host`: these hosts for all commands. `port`: these ports on this machine.
+   * sandbox. `host`: these hosts for all commands. `port`: these ports on this machine. `folder`: edits of files in this folder. `edits`: edits of all
+   * files that are not sensitive.
    */
-  readonly scope: "exact" | "command" | "tool" | "outside" | "host" | "port";
+  readonly scope: "exact" | "command" | "tool" | "outside" | "host" | "port" | "folder" | "edits";
   /** One for each part of the call that asks. */
   readonly rules: readonly string[];
 };

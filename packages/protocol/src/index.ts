@@ -52,6 +52,7 @@ export {
 } from "./inference.ts";
 export {
   type AlwaysChoice,
+  type AskedPart,
   type AskedQuestion,
   type ApprovalRequest,
   type Approver,

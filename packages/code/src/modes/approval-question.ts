@@ -59,7 +59,7 @@ export function readAnswer(question: Asked, line: string): Answer {
   const choice = choices.find(({ key, word }) => given === key || given === word);
   if (choice !== undefined) return choice.answer;
   const words = choices.map(({ key, word }) => `${key} (${word})`);
-  return { type: "unclear", hint: `answer with one of ${words.join(", ")}, and Enter` };
+  return { type: "unclear", hint: `answer with one of ${words.join(", ")}, and Enter; /why says what decided that it is asked` };
 }
 
 /** Arguments that a person edited; integers keep their digits. @throws SyntaxError when they are no JSON */

@@ -225,6 +225,24 @@ describe("createConversation", () => {
     expect(fake.did).toEqual(['{"type":"deny","reason":"yes, but not that one"}']);
   });
 
+  it("shows the whole reason of a question on /why, while it is open and later", async () => {
+    const { conversation, fake, shown, prompts } = setUp();
+    conversation.message("/why");
+    expect(shown()).toContain("nothing was asked yet");
+    conversation.message("go");
+    fake.question({ summary: "`ls` is not allowed yet", reason: "In permission mode default, bash asks first (effect write, risk high)." });
+    await settle();
+    expect(shown()).toContain("? `ls` is not allowed yet");
+    expect(shown()).not.toMatch(/risk|effect|permission mode/);
+    conversation.answer("/why");
+    expect(shown()).toMatch(/bash, high risk: In permission mode default, bash asks first/);
+    expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    conversation.answer("y");
+    expect(fake.did).toEqual(['{"type":"allow"}']);
+    conversation.message("/why");
+    expect(shown().match(/high risk/g)).toHaveLength(2);
+  });
+
   it("keeps a line that is no answer for the next message", async () => {
     const { conversation, fake, missed } = setUp();
     conversation.message("go");
@@ -328,7 +346,7 @@ describe("createConversation", () => {
     fake.question({ operation: "first_tool" });
     fake.question({ operation: "second_tool", callId: "c2" as ApprovalRequest["callId"], token: "t2" });
     await settle();
-    expect(shown()).toMatch(/\? first_tool[\s\S]*high risk: it asks/);
+    expect(shown()).toMatch(/\? first_tool[\s\S]* {2}it asks/);
     expect(shown()).not.toContain("second_tool");
     conversation.answer("y");
     expect(shown()).toContain("? second_tool");

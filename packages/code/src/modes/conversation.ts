@@ -1,4 +1,4 @@
-import { AgentError, type AgentEvent, type Decision, type SessionId } from "@keelson/protocol";
+import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type SessionId } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
 import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
@@ -6,6 +6,7 @@ import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
 import { helpLines } from "../render/help-lines.ts";
 import { printable, printableLine } from "../render/printable.ts";
+import { whyLines } from "../render/why-lines.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt } from "./interrupts.ts";
 import { createOpenQuestions } from "./open-questions.ts";
@@ -69,6 +70,8 @@ export function createConversation({ screen, style, host, model: firstModel, inp
   /** A run is being started: what is done to it until then. */
   let early: ((started: Run<unknown>) => void)[] | undefined;
   let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
+  /** The question that was shown last. */
+  let lastAsked: ApprovalRequest | undefined;
   let stopping = false;
   let leaving = false;
   let warned = false;
@@ -98,6 +101,7 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       },
     });
     dialog = { token: request.token, steps };
+    lastAsked = request;
     steps.open();
   }
 
@@ -187,6 +191,8 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       case "sessions":
       case "permissions":
         return void host.facts(name).then((lines) => say(...lines), failed);
+      case "why":
+        return say(...(lastAsked === undefined ? ["nothing was asked yet"] : whyLines(lastAsked)));
       case "trust":
         return void host.trustLeftOut().then((lines) => say(...lines), failed);
       case "quit":

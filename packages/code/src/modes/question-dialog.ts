@@ -4,6 +4,7 @@ import { UsageError } from "../options/usage-error.ts";
 import { alwaysLines } from "../render/always-lines.ts";
 import { printableLine } from "../render/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
+import { whyLines } from "../render/why-lines.ts";
 import { createAskedDialog } from "./asked-dialog.ts";
 import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
 import type { Style } from "../render/style.ts";
@@ -94,6 +95,10 @@ export function createQuestionDialog(request: ApprovalRequest, { screen, style, 
   }
 
   function answerQuestion(line: string): void {
+    if (line.trim() === "/why") {
+      screen.block(whyLines(request));
+      return input.question(questionPrompt(request, screen.columns));
+    }
     const read = readAnswer(request, line);
     switch (read.type) {
       case "decided":

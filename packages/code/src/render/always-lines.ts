@@ -5,6 +5,8 @@ import { wrapped } from "./wrapped.ts";
 
 const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
   exact: "exactly this",
+  folder: "edits in this folder",
+  edits: "accept edits from now on",
   command: "this program and subcommand",
   tool: "every call of this tool",
   outside: "exactly this, outside of the sandbox",

@@ -7,6 +7,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["/context", "what fills the last request, and what that cost"],
   ["/sessions", "the sessions of this folder"],
   ["/permissions", "what always runs unasked in this project"],
+  ["/why", "why the last question was asked, with modes, risks and rules"],
   ["/trust", "use what this project brings and was left out"],
   ["/quit", "leave (also Ctrl-D)"],
 ];

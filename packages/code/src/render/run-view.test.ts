@@ -116,7 +116,7 @@ describe("createRunView", () => {
       },
       { type: "approval-decision", callId: "c_1" as CallId, nonce: "n", decision: { type: "deny", reason: "not now", by: "ada" } },
     );
-    expect(notes).toBe("? edit_file a\n  │ - x\n  │ + y\n  low risk: edits ask\n  call: ✗ deny by ada: not now\n");
+    expect(notes).toBe("? edit_file a\n  │ - x\n  │ + y\n  edits ask\n  call: ✗ deny by ada: not now\n");
   });
 
   it("obeys nothing that a model or a tool writes", () => {

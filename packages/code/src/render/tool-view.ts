@@ -49,8 +49,15 @@ export function callTitle({ name, input }: Pick<CallSummary, "name" | "input">, 
   return argument === "" ? style.bold(label) : `${style.bold(label)} ${argument}`;
 }
 
-/** What a call would change, for a person who is asked about it; empty for calls that are told by their title. */
-export function callPreview({ name, input }: Pick<CallSummary, "name" | "input">, { style, columns }: ToolViewOptions): string[] {
+/**
+ * The change that a call would make, for a person who is asked about it, else its arguments; empty if these stand above it.
+ * @param isTold true if they do. Default: if the title of the call shows them.
+ */
+export function callPreview(
+  { name, input }: Pick<CallSummary, "name" | "input">,
+  { style, columns }: ToolViewOptions,
+  { isTold }: { readonly isTold?: boolean } = {},
+): string[] {
   const width = columns - BAR.length;
   const fields = fieldsOf(input);
   const change = changeOf(fields);
@@ -58,8 +65,7 @@ export function callPreview({ name, input }: Pick<CallSummary, "name" | "input">
     return barred(diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_PREVIEW_ROWS, whole: true }), style);
   const command = fields["command"];
   const text = typeof command === "string" ? command : input === undefined ? "" : JSON.stringify(input, null, 2);
-  const shown = text.includes("\n") || shortArguments(input, columns - name.length - 10) !== text;
-  if (!shown) return [];
+  if (text === "{}" || (isTold ?? (!text.includes("\n") && shortArguments(input, columns - name.length - 10) === text))) return [];
   // Nobody should say yes to what a narrow terminal cuts off.
   const rows = printable(text)
     .replace(/\t/g, "  ")

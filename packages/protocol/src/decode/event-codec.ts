@@ -1,4 +1,4 @@
-import type { AlwaysChoice, ApprovalRequest, AskedQuestion, RiskLevel } from "../approval.ts";
+import type { AlwaysChoice, AskedPart, ApprovalRequest, AskedQuestion, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
 import {
   EMITTED_TYPES,
@@ -65,11 +65,13 @@ const risk = oneOf<RiskLevel>("none", "low", "medium", "high", "critical");
 const always = optional(
   list(
     fields<AlwaysChoice>({
-      scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool", "outside", "host", "port"),
+      scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool", "outside", "host", "port", "folder", "edits"),
       rules: list(text()),
     }),
   ),
 );
+const summary = optional(text());
+const parts = optional(list(fields<AskedPart>({ text: text(), why: optional(text()) })));
 const asked = optional(
   fields<AskedQuestion>({
     message: text(),
@@ -88,6 +90,8 @@ const question = {
   risk: optional(risk),
   input: optional(json),
   reason: optional(text()),
+  summary,
+  parts,
   expiresAt: optional(number),
   always,
   asked,
@@ -163,6 +167,8 @@ const durable = {
     risk,
     input: json,
     reason: text(),
+    summary,
+    parts,
     expiresAt: number,
     always,
     asked,

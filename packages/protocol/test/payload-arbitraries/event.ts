@@ -20,7 +20,9 @@ import { at, count, digest, flag, id, json, jsonObject, ratio, text } from "./va
 
 const path = few(id);
 
-const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "always" | "asked" | "context">]-?: fc.Arbitrary<unknown> } = {
+const approvalRequest: {
+  readonly [K in keyof Omit<ApprovalRequest, "type" | "summary" | "parts" | "always" | "asked" | "context">]-?: fc.Arbitrary<unknown>;
+} = {
   callId: id,
   token: text,
   operation: text,
@@ -31,10 +33,13 @@ const approvalRequest: { readonly [K in keyof Omit<ApprovalRequest, "type" | "al
   expiresAt: at,
 };
 const asked = some({ message: text }, { from: text, schema: jsonObject, url: text, issues: few(text) });
-const always = few(fc.record({ scope: fc.constantFrom("exact", "command", "tool"), rules: few(text) }));
+const always = few(
+  fc.record({ scope: fc.constantFrom("exact", "command", "tool", "outside", "host", "port", "folder", "edits"), rules: few(text) }),
+);
+const parts = few(some({ text }, { why: text }));
 const question = fc.oneof(
   some({ callId: id, token: text, operation: text }, { path }),
-  some({ ...approvalRequest, session: id, runId: id, rootSession: id }, { path, always, asked, context: jsonObject }),
+  some({ ...approvalRequest, session: id, runId: id, rootSession: id }, { path, summary: text, parts, always, asked, context: jsonObject }),
 );
 
 export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
@@ -65,7 +70,7 @@ const durable: Members<DurableEvent> = {
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some(
     { question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest },
-    { always, asked, context: jsonObject },
+    { summary: text, parts, always, asked, context: jsonObject },
   ),
   "approval-decision": some({ callId: id, nonce: id, decision }, { rules: fc.array(text, { maxLength: 3 }), grant: text }),
   "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),

@@ -285,7 +285,7 @@ describe("an approval token", () => {
     expect(tool.calls).toEqual([]);
   });
 
-  it.each<unknown>([{ type: "retry" }, { type: "allow-modified" }, { type: "allow-always", rules: ["read"] }, { type: "deny", reason: 5 }])(
+  it.each<unknown>([{ type: "allow-modified" }, { type: "allow-always", rules: ["read"] }, { type: "deny", reason: 5 }])(
     "refuses the decision %j of a callback, and ends the run",
     async (decision) => {
       const { agent, tool } = agentWith([deploy(), "done"]);

@@ -64,7 +64,7 @@ describe("allow-always", () => {
     expect(ran).toEqual(["echo hello; ls", "echo hello; ls"]);
     expect(requests[0]?.always).toEqual([
       { scope: "exact", rules: ["bash(echo hello; ls)"] },
-      { scope: "command", rules: ["bash(echo *)"] },
+      { scope: "command", rules: ["bash(echo **)"] },
       { scope: "tool", rules: ["bash"] },
     ]);
     expect(ofType(told[0]?.events ?? [], "approval-decision")).toMatchObject([{ rules: ["bash(echo hello; ls)"] }]);

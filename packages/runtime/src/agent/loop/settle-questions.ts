@@ -31,8 +31,8 @@ export async function settleQuestions(
   }
 }
 
-function questionAbout({ part, key, tool, input, reason, always }: AskingCall, round: number): Question {
-  return { type: "approval", callId: part.id, key, round, tool, input, reason, ...(always && { always }) };
+function questionAbout({ part, key, tool, input, reason, always, shown }: AskingCall, round: number): Question {
+  return { type: "approval", callId: part.id, key, round, tool, input, reason, ...shown, ...(always && { always }) };
 }
 
 async function followDecision(loop: Loop, call: AskingCall, decision: Decision): Promise<OpenCall | SettledCall> {

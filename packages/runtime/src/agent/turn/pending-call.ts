@@ -1,4 +1,5 @@
 import type { AlwaysChoice, JsonValue, StepResult, Tool, ToolCallPart } from "@keelson/protocol";
+import type { ShownQuestion } from "../definition/permissions/permission-decision.ts";
 import type { Suspension } from "../../session/suspension.ts";
 import type { Admission } from "./declaration.ts";
 import type { CallExecution, SuspendedExecution } from "./call-execution.ts";
@@ -68,6 +69,8 @@ export interface AskingCall extends FittingCall {
   readonly reason: string;
   /** What a person may allow for good; absent where some gate would ask all the same. */
   readonly always: readonly AlwaysChoice[] | undefined;
+  /** Absent: the reason is all that there is to read. */
+  readonly shown?: ShownQuestion;
 }
 
 export interface RunningCall extends FittingCall {
@@ -133,13 +136,18 @@ export function readyCall(call: ArrivedCall | OpenCall, { tool, input, value }: 
 const UNTOUCHED: Pick<FittingCall, "reads" | "secrets" | "edits"> = { reads: [], secrets: [], edits: 0 };
 
 /** Has a person asked, for this reason. @param always what they may allow for good */
-export function askAbout(call: OpenCall, reason: string, always?: readonly AlwaysChoice[]): AskingCall {
-  return { ...call, state: "asking", reason, always };
+export function askAbout(
+  { shown: _, ...call }: OpenCall & { readonly shown?: ShownQuestion },
+  reason: string,
+  always?: readonly AlwaysChoice[],
+  shown?: ShownQuestion,
+): AskingCall {
+  return { ...call, state: "asking", reason, always, ...(shown && { shown }) };
 }
 
 /** Lets a call run that people were asked about. */
 export function allow(call: AskingCall): ReadyCall {
-  const { reason: _reason, always: _always, ...fitting } = call;
+  const { reason: _reason, always: _always, shown: _shown, ...fitting } = call;
   return { ...fitting, state: "ready" };
 }
 

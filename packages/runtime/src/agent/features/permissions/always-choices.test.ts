@@ -77,6 +77,7 @@ describe("what *always* can allow", () => {
       behavior: "ask",
       rule: { pattern: "bash(git push*)", behavior: "ask" },
       reason: expect.any(String),
+      shown: { summary: "`git push` is what the rule `bash(git push*)` asks about" },
     });
   });
 

@@ -14,7 +14,19 @@ export function alwaysChoices(
   const commands = open.flatMap(({ command }) => command ?? []);
   const families =
     commands.length > 0 && commands.length === open.length ? [...new Set(commands.map((command) => commandRule(name, command)))] : [];
-  return [exact, ...(families.length > 0 ? [{ scope: "command", rules: families } as const] : []), { scope: "tool", rules: [name] }];
+  if (call.tool.category === "edit" && call.writes.length > 0)
+    return [exact, ...folderOf(call), { scope: "edits", rules: [`${name}(**)`] }];
+  const command: readonly AlwaysChoice[] = families.length > 0 ? [{ scope: "command", rules: families }] : [];
+  // Every line of a shell is no answer to a question about one.
+  const tool: readonly AlwaysChoice[] = call.tool.category === "shell" ? [] : [{ scope: "tool", rules: [name] }];
+  return [exact, ...command, ...tool];
+}
+
+/** The folder of the files that an edit changes; none at the root of the workspace, where it would be all of them. */
+function folderOf({ tool, writes }: JudgedCall): readonly AlwaysChoice[] {
+  const folders = [...new Set(writes.map(({ shown }) => shown.slice(0, Math.max(0, shown.lastIndexOf("/")))))];
+  const isBelow = writes.every(({ inside }) => inside) && folders.every((folder) => folder !== "");
+  return isBelow ? [{ scope: "folder", rules: folders.map((folder) => exactRule(tool.name, folder).replace(/\)$/, "/**)")) }] : [];
 }
 
 /** Programs whose next word says what they do. */

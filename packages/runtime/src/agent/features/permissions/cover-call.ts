@@ -18,6 +18,9 @@ export interface OpenPart {
   readonly command?: string;
   /** For a person: what it is, and why no rule lets it run. */
   readonly told: string;
+  /** The command, also where no rule could cover it, and the reason why no rule does. Without a reason no rule names it. */
+  readonly text?: string;
+  readonly why?: string;
 }
 
 const NOTHING_OPEN: readonly OpenPart[] = [];
@@ -56,19 +59,20 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
   for (const command of commands) {
     const { text, readOnly, caution, asks, unlisted = [] } = command;
     if (caution !== undefined) {
-      open.push({ told: `${quoted(text)}: ${caution}` });
+      open.push({ told: `${quoted(text)}: ${caution}`, text, why: caution });
       continue;
     }
-    const rule = allow.find(
+    const named = allow.filter(
       ({ own, compiled: { argument } }) =>
-        own &&
-        argument !== undefined &&
-        (matchesCommand(argument, text) || coversStarted(argument, command)) &&
-        coversUnlisted(argument, command),
+        own && argument !== undefined && (matchesCommand(argument, text) || coversStarted(argument, command)),
     );
+    const rule = named.find(({ compiled: { argument } }) => argument !== undefined && coversUnlisted(argument, command));
     if (rule !== undefined) first ??= rule.decision;
     else if (readOnly) free++;
-    else open.push({ command: text, told: `${quoted(text)}: ${asks ?? whyOpen(unlisted)}` });
+    else {
+      const why = asks ?? (named.length > 0 ? notUnderstood(unlisted) : undefined);
+      open.push({ command: text, told: `${quoted(text)}: ${asks ?? whyOpen(unlisted)}`, text, ...(why !== undefined && { why }) });
+    }
   }
   // What is read can't be told apart by commands: where one runs only because it changes nothing, all of it has to be the workspace's.
   if (free > 0)
@@ -82,10 +86,17 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
 
 /** The words that keep a wildcard from covering a command are named, because they decide what it does. */
 function whyOpen(unlisted: readonly string[]): string {
-  if (unlisted.length === 0) return "no rule allows it";
+  return unlisted.length === 0 ? "no rule allows it" : `no rule allows it with ${wordsOf(unlisted)}, which is not understood`;
+}
+
+function notUnderstood(unlisted: readonly string[]): string {
+  return `${wordsOf(unlisted)} ${unlisted.length === 1 ? "is" : "are"} not understood`;
+}
+
+function wordsOf(unlisted: readonly string[]): string {
   const shown = unlisted.slice(0, MAX_SHOWN).map(quoted).join(", ");
   const more = unlisted.length > MAX_SHOWN ? ` and ${unlisted.length - MAX_SHOWN} more` : "";
-  return `no rule allows it with ${shown}${more}, which is not understood`;
+  return `${shown}${more}`;
 }
 const MAX_SHOWN = 5;
 

@@ -4,6 +4,7 @@ import type { RuleVerdict } from "../../definition/permissions/compiled-policy.t
 import { matchesGlob } from "../../definition/permissions/glob.ts";
 import type { JudgedCall } from "../../definition/permissions/judged-call.ts";
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
+import { describeCall } from "./describe-question.ts";
 import { bindsHost } from "../../definition/permissions/match-rule.ts";
 
 /** The allow rules of a call that asks to run outside of the sandbox: those about `outside` in the place of those about its tool. */
@@ -29,6 +30,7 @@ export function decideOutside(decision: PermissionDecision, call: JudgedCall, mo
   return {
     behavior: "ask",
     reason: decision.behavior === "ask" && decision.always?.length === 1 ? `${asked} ${decision.reason}` : asked,
+    shown: describeCall(call, `would run outside of the sandbox, where nothing confines it: ${JSON.stringify(outside.reason)}`),
     always: [{ scope: "outside", rules: [exactRule("outside", call.text())] }],
   };
 }
@@ -57,11 +59,13 @@ export function decideOpenings(
     };
   const rules = [...hosts.map((host) => exactRule("host", host)), ...closedPorts.map((port) => exactRule("port", port))];
   const opened: AlwaysChoice = { scope: hosts.length > 0 ? "host" : "port", rules };
-  if (decision.behavior === "allow") return { behavior: "ask", reason: reasons.join(" "), always: [opened] };
+  const summary = reasons.map((reason) => reason.replace(/\.$/, "")).join("; ");
+  if (decision.behavior === "allow") return { behavior: "ask", reason: reasons.join(" "), always: [opened], shown: { summary } };
   // A lasting answer must answer the other question about the call, too.
   const [exact] = decision.always ?? [];
   const always = exact === undefined ? {} : { always: [{ scope: exact.scope, rules: [...exact.rules, ...rules] }] };
-  return { behavior: "ask", reason: `${decision.reason} ${reasons.join(" ")}`, ...always };
+  const shown = { ...decision.shown, summary: decision.shown === undefined ? summary : `${decision.shown.summary}; ${summary}` };
+  return { behavior: "ask", reason: `${decision.reason} ${reasons.join(" ")}`, ...always, shown };
 }
 
 function opensHost(rule: RuleVerdict, host: string): boolean {

@@ -2,6 +2,7 @@ import { compareRisk, type AlwaysChoice, type CallEffects, type PermissionMode }
 import { alwaysChoices } from "./always-choices.ts";
 import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/permissions/compiled-policy.ts";
 import { coverCall, type OpenPart } from "./cover-call.ts";
+import { code, describeCall, describeOpen, describeSensitive } from "./describe-question.ts";
 import { decideOpenings, decideOutside, outsideCall, outsideRules } from "./decide-openings.ts";
 import { judgeBounds } from "./judge-bounds.ts";
 import { leavesWith } from "./leaves-with.ts";
@@ -11,7 +12,7 @@ import { isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from 
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
 import { requireApproval } from "./require-approval.ts";
-import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
+import type { PermissionDecision, ShownQuestion } from "../../definition/permissions/permission-decision.ts";
 import { isExact } from "../../definition/permissions/permission-rule.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 
@@ -86,9 +87,11 @@ function naming(asked: PermissionDecision, untrusted: readonly string[]): Permis
   const { length } = untrusted;
   const named = untrusted.slice(-MAX_NAMED).map(quoteText).join(", ");
   const more = length > MAX_NAMED ? ` and ${length - MAX_NAMED} more` : "";
+  const { shown } = asked;
   return {
     ...asked,
     reason: `${asked.reason} Text that nobody vouches for is in context, from ${named}${more}: it may be what asks for this.`,
+    ...(shown && { shown: { ...shown, summary: `${shown.summary}; text from ${named}${more} may be what asks for it` } }),
   };
 }
 const MAX_NAMED = 3;
@@ -128,7 +131,10 @@ function decideByPolicy(
       ? unauthorized(tool, `nobody has looked at this. ${changed}`)
       : { behavior: "ask", reason: changed };
   const ask = firstNamed(rules.ask, call);
-  if (ask !== undefined) return mode === "deny-unauthorized" ? unauthorized(tool, `the rule ${quote(ask)} only asks`) : ask;
+  if (ask !== undefined)
+    return mode === "deny-unauthorized"
+      ? unauthorized(tool, `the rule ${quote(ask)} only asks`)
+      : { ...ask, shown: describeCall(call, `is what the rule ${code(ask.rule?.pattern ?? "")} asks about`) };
   const own =
     effects?.outside === undefined
       ? decideUnasked(policy, rules, call, grants, isTainted)
@@ -160,22 +166,37 @@ function decideUnasked(
   const allow = grants.length === 0 ? rules.allow : [...rules.allow, ...grants];
   const exact = allow.find((rule) => isExactly(rule, call));
   if (exact !== undefined) return exact.decision;
-  const asks = (reason: string, why: string, open: readonly OpenPart[], exactOnly: boolean): PermissionDecision =>
-    mode === "deny-unauthorized" ? unauthorized(tool, why) : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }) };
+  const asks = (
+    { reason, why, shown }: { readonly reason: string; readonly why: string; readonly shown: ShownQuestion },
+    open: readonly OpenPart[],
+    exactOnly: boolean,
+  ): PermissionDecision =>
+    mode === "deny-unauthorized"
+      ? unauthorized(tool, why)
+      : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }), shown };
   const maybe = computedName(rules, call);
   if (maybe !== undefined)
     return asks(
-      `The permission rule ${quote(maybe.rule.decision)} may be about ${quoteText(maybe.text)}, depending on what the line computes.`,
-      `the rule ${quote(maybe.rule.decision)} may be about it, depending on what the line computes`,
+      {
+        reason: `The permission rule ${quote(maybe.rule.decision)} may be about ${quoteText(maybe.text)}, depending on what the line computes.`,
+        why: `the rule ${quote(maybe.rule.decision)} may be about it, depending on what the line computes`,
+        shown: {
+          summary: `${code(maybe.text)} may be what the rule ${code(maybe.rule.decision.rule?.pattern ?? "")} is about, depending on what the line computes`,
+        },
+      },
       [],
       true,
     );
   const untold = untoldOf(policy, rules, call);
   if (untold.length > 0) {
     const unknown = untold.join(" ");
+    const guards = rules.guards ? "rules deny or ask about" : "a policy forbids";
     return asks(
-      `What this would do can't be known by reading it, and there ${rules.guards ? "are rules that deny or ask for" : "is a policy that forbids"} some of it: ${unknown}`,
-      `what this would do can't be known by reading it: ${unknown}`,
+      {
+        reason: `What this would do can't be known by reading it, and there ${rules.guards ? "are rules that deny or ask for" : "is a policy that forbids"} some of it: ${unknown}`,
+        why: `what this would do can't be known by reading it: ${unknown}`,
+        shown: describeCall(call, `cannot be known before it runs, and ${guards} some of it: ${(untold[0] ?? "").replace(/\.$/, "")}`),
+      },
       [],
       true,
     );
@@ -184,8 +205,11 @@ function decideUnasked(
   if (guarded.length > 0) {
     const told = guarded.map((pattern) => (pattern === "*" ? "any file" : JSON.stringify(pattern))).join(", ");
     return asks(
-      `Which files this would touch can't be told by reading it, and some may not be: it may touch ${told}.`,
-      `which files this would touch can't be told by reading it, and some may not be: it may touch ${told}`,
+      {
+        reason: `Which files this would touch can't be told by reading it, and some may not be: it may touch ${told}.`,
+        why: `which files this would touch can't be told by reading it, and some may not be: it may touch ${told}`,
+        shown: describeCall(call, `may touch ${told}, and rules guard some of these files`),
+      },
       [],
       true,
     );
@@ -193,8 +217,11 @@ function decideUnasked(
   const sensitive = mode === "bypass-all" ? [] : sensitiveIn(policy, allow, call);
   if (sensitive.length > 0)
     return asks(
-      `It is sensitive: ${sensitive.join("; ")}. Only a rule that names exactly this lets it run without a question.`,
-      `it is sensitive (${sensitive.join("; ")}), which only a rule without a wildcard can allow`,
+      {
+        reason: `It is sensitive: ${sensitive.join("; ")}. Only a rule that names exactly this lets it run without a question.`,
+        why: `it is sensitive (${sensitive.join("; ")}), which only a rule without a wildcard can allow`,
+        shown: describeSensitive(call, sensitive),
+      },
       [],
       true,
     );
@@ -203,7 +230,15 @@ function decideUnasked(
   const leaving = isTainted && mode !== "bypass-all" ? leavesWith(allow, call) : [];
   if (leaving.length > 0) {
     const told = leaving.join("; ");
-    return asks(`No rule allows this with untrusted text in context: ${told}.`, `untrusted text is in context, and ${told}`, open, false);
+    return asks(
+      {
+        reason: `No rule allows this with untrusted text in context: ${told}.`,
+        why: `untrusted text is in context, and ${told}`,
+        shown: { summary: `No rule allows it: ${told}` },
+      },
+      open,
+      false,
+    );
   }
   return decideByMode(mode, call, open);
 }
@@ -243,6 +278,7 @@ function decideByMode(mode: PermissionMode, call: JudgedCall, open: readonly Ope
     behavior: "ask",
     reason: `In permission mode ${mode}, ${tool.name} asks first (effect ${tool.effect}, risk ${tool.risk}).${parts} An allow rule for it would let it run without a question.`,
     always,
+    shown: describeOpen(call, open),
   };
 }
 

@@ -34,7 +34,7 @@ async function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefine
     case "deny":
       return refuse(call, `Not permitted: ${decision.reason}`);
     case "ask":
-      return askAbout(call, decision.reason, decision.always);
+      return askAbout(call, decision.reason, decision.always, decision.shown);
     case "allow":
       return call;
   }

@@ -26,5 +26,6 @@ export function requireApproval(
   // A grant must answer the other question about the call, too.
   const exactOnly = decision.behavior === "ask" && decision.always?.length === 1;
   const always = alwaysChoices(call, { open: granted.open, exactOnly });
-  return { behavior: "ask", reason: decision.behavior === "ask" ? `${approval} ${decision.reason}` : approval, always };
+  const reason = decision.behavior === "ask" ? `${approval} ${decision.reason}` : approval;
+  return { behavior: "ask", reason, always, shown: { summary: approval } };
 }

@@ -1,6 +1,7 @@
 import { AgentError, DECISION_TYPES, LogError, panicError, type ApprovalRequest } from "@keelson/protocol";
+import { checkGrantedPatterns } from "../../definition/permissions/granted-rules.ts";
 import type { Loop } from "../../turn/loop.ts";
-import { checkDecision, checkDecisionShape } from "../approvals/check-decision.ts";
+import { checkDecisionShape } from "../approvals/check-decision.ts";
 import { approvalsOf } from "../approvals/run-approvals.ts";
 
 /** The callback's answer goes the way of everybody's: through the inbox, under the nonce, which takes one decision only. */
@@ -15,9 +16,8 @@ export async function callApprover(loop: Loop, nonce: string, request: ApprovalR
     });
   }
   try {
-    // An answer to what a running call asked may be wrong: it is asked again with the reason.
-    if (request.asked === undefined) await checkDecision(request, decision);
-    else checkDecisionShape(decision);
+    checkDecisionShape(decision);
+    if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, request.operation);
   } catch (error) {
     throw panicError("approvals", error);
   }

@@ -1,4 +1,4 @@
-import type { AlwaysChoice, ApprovalRequest, AskedQuestion, Decision, JsonValue, Tool } from "@keelson/protocol";
+import type { AlwaysChoice, ApprovalRequest, AskedPart, AskedQuestion, Decision, JsonValue, Tool } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../../json/digest.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { approvalsOf } from "../approvals/run-approvals.ts";
@@ -13,6 +13,8 @@ export interface Question {
   readonly tool: Pick<Tool, "name" | "description" | "risk" | "version">;
   readonly input: JsonValue;
   readonly reason: string;
+  readonly summary?: string;
+  readonly parts?: readonly AskedPart[];
   /** What whoever answers may allow for good. */
   readonly always?: readonly AlwaysChoice[];
   /** What the call asks while it runs. */
@@ -29,7 +31,7 @@ export function publishQuestion(loop: Loop, question: Question): Published {
   const { execution } = loop;
   const approvals = approvalsOf(loop);
   const session = sessionOf(loop);
-  const { type, tool, input, callId, round, reason, always, asked, bound } = question;
+  const { type, tool, input, callId, round, reason, summary, parts, always, asked, bound } = question;
   const argumentsDigest = digestOf(bound === undefined ? input : [input, bound]);
   // A tool or arguments that changed since make another question: the answer to the old one is not used.
   const place = `${question.key}/question/${type}/${round}/${shortHash(`${tool.version}/${argumentsDigest}`, 8)}`;
@@ -68,6 +70,8 @@ export function publishQuestion(loop: Loop, question: Question): Published {
     risk: tool.risk,
     input,
     reason,
+    ...(summary !== undefined && { summary }),
+    ...(parts !== undefined && { parts }),
     expiresAt,
     ...(always && { always }),
     ...(asked && { asked }),
