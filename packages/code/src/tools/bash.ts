@@ -114,7 +114,9 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
     }),
     permissionText: ({ command }) => command,
     async effectsOf(input, where) {
-      const line = await readCommandLine(input.command, { cwd: where.cwd });
+      // A sandbox hides secrets, so that a search need not ask about them.
+      const isConfined = !isOutside(input, where, { leaving }) && plannedPrograms(where, exec).confine !== undefined;
+      const line = await readCommandLine(input.command, { cwd: where.cwd, findSecrets: !isConfined });
       if (isOutside(input, where, { leaving }))
         return { ...withCredentials(line, leaving?.outside ?? exec), outside: { reason: input.reason?.trim() || "no reason was given" } };
       const programs = plannedPrograms(where, exec);

@@ -1,4 +1,7 @@
+import { hasAny } from "./compiled-form.ts";
+import type { ProgramForm } from "./programs/program-entry.ts";
 import type { ShellWord } from "./shell-word.ts";
+import type { WordTaker } from "./word-taker.ts";
 
 /** The meaning of a command to the entry of its program. */
 export interface EntryFacts {
@@ -16,6 +19,11 @@ export interface EntryFacts {
   readonly here?: "read" | "look" | "write";
   /** The folder in which it works, if that is not the one of the line. */
   readonly folder?: ShellWord;
+  /** It follows links when it goes through a folder. */
+  readonly follows: boolean;
+  /** It leaves out files with a name that begins with a dot, and those with a name that matches none of these patterns. */
+  readonly skipsHidden: boolean;
+  readonly only?: readonly string[];
   readonly hosts: readonly string[];
   /** Commands that it starts, as words. */
   readonly runs: readonly (readonly ShellWord[])[];
@@ -35,4 +43,57 @@ export interface EntryFacts {
   readonly options: ReadonlySet<string>;
   /** Its words from the subcommand on, if options precede that. */
   readonly alias?: readonly ShellWord[];
+}
+
+/** Returns the facts about a command whose words were taken by their kinds. */
+export function factsOfWords(words: {
+  readonly form: ProgramForm;
+  readonly taken: WordTaker;
+  readonly options: ReadonlySet<string>;
+  readonly runs: readonly (readonly ShellWord[])[];
+  readonly adds: "found" | "input" | undefined;
+  readonly only: readonly string[];
+  /** Two dashes ended the options. */
+  readonly endsOptions: boolean;
+  /** An option was given that makes it more than a look. */
+  readonly asks: boolean;
+  readonly alias: readonly ShellWord[] | undefined;
+}): EntryFacts {
+  const { form, taken, options, runs, adds, only, alias } = words;
+  const { looks, hosts, shell, scripts, variables, assignments, placeholder, revisions, refs, folders, archives, unlisted } = taken;
+  const isAsked = form.needs !== undefined && !hasAny(form.needs, options);
+  const reads = [...taken.reads, ...revisions, ...(isAsked ? [] : archives)];
+  const writes = [...taken.writes, ...(isAsked ? archives : [])];
+  const here = hereOf(form, options, looks.length + writes.length + reads.length - (words.endsOptions ? 0 : revisions.length));
+  const changes = isAsked || words.asks || here === "write" || [writes, refs, hosts, scripts].some((list) => list.length > 0);
+  return {
+    understood: unlisted.length === 0,
+    readOnly: unlisted.length === 0 && form.unasked === true && !changes,
+    reads,
+    looks,
+    writes,
+    recurses: form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, options)),
+    follows: form.follows === true || (form.follows !== undefined && hasAny(form.follows, options)),
+    skipsHidden: form.skipsHidden !== undefined && !hasAny(form.skipsHidden, options),
+    ...(only.length > 0 && !hasAny(form.onlyUnless ?? "", options) && { only }),
+    ...(here !== undefined && { here }),
+    ...(folders[0] !== undefined && { folder: folders[0] }),
+    hosts,
+    runs,
+    ...(adds !== undefined && runs.length > 0 && { adds }),
+    ...(placeholder !== undefined && { placeholder }),
+    code: shell.length === 0 ? [] : [shell.join(" ")],
+    scripts,
+    variables,
+    assignments,
+    unlisted: [...new Set(unlisted)],
+    options,
+    ...(alias !== undefined && { alias }),
+  };
+}
+
+/** Returns its access to the folder it runs in. A revision has all files, unless some are named behind two dashes. */
+function hereOf({ here }: ProgramForm, options: ReadonlySet<string>, named: number): "read" | "look" | "write" | undefined {
+  if (here === undefined || (here.with !== undefined && !hasAny(here.with, options))) return undefined;
+  return here.always === true || named === 0 ? here.kind : undefined;
 }

@@ -40,6 +40,7 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     ...(recurses && { recurses }),
     ...(here !== undefined && { here }),
     ...(entry.repository === true && { repository: found.folder === undefined ? {} : { folder: found.folder } }),
+    ...(entry.tracked !== true && { searches: searchesOf(found) }),
     hosts,
     runs: found.runs.map((words) => withAdded(words, found)),
     code,
@@ -49,31 +50,39 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
   };
 }
 
+function searchesOf({ skipsHidden, only, follows }: EntryFacts): NonNullable<ProgramFacts["searches"]> {
+  return { skipsHidden, ...(only !== undefined && { only }), follows: follows ? "all" : "nothing" };
+}
+
 function isHarmlessAssignment({ text, literal }: ShellWord): boolean {
   const at = text.indexOf("=");
   return literal && isHarmlessVariable(text.slice(0, at), text.slice(at + 1));
 }
 
 /** The command with what its runner adds: the files that `find` found, or words of the input of `xargs`. */
-function withAdded(words: readonly ShellWord[], { adds, placeholder, looks, options }: EntryFacts): readonly ShellWord[] {
+function withAdded(words: readonly ShellWord[], { adds, placeholder, looks, only, follows }: EntryFacts): readonly ShellWord[] {
   if (adds === undefined) return words;
   if (placeholder === undefined) return adds === "input" ? [...words, ADDED] : words;
   // In the middle of a word, what is added may be code of it.
-  const starts = adds === "found" && !options.has("-files0-from") ? looks : [];
   return words.flatMap((word) => {
     if (!word.text.includes(placeholder)) return [word];
     if (word.text !== placeholder || adds === "input") return [{ ...word, literal: false, splits: false }];
-    return foundFiles(starts, word);
+    return foundFiles(looks, word, { ...(only !== undefined && { only }), follows: follows ? "all" : "files" });
   });
 }
 
 /** The words that `find` puts in the place of `{}`: files in the folders that it starts in. */
-function foundFiles(starts: readonly ShellWord[], { text }: ShellWord): readonly ShellWord[] {
+function foundFiles(
+  starts: readonly ShellWord[],
+  { text }: ShellWord,
+  found: Omit<NonNullable<ShellWord["below"]>, "folder">,
+): readonly ShellWord[] {
   const folders = starts.length > 0 ? starts : [{ ...ADDED, text: ".", literal: true, splits: false }];
   return folders.map((folder, index) => ({
     ...folder,
     text: `${folder.text.replace(/\/+$/, "")}/*`,
     globs: true,
+    below: { folder: folder.text, ...found },
     written: index === 0 ? text : "",
   }));
 }

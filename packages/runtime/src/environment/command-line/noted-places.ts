@@ -1,3 +1,4 @@
+import { nameMatcher } from "./name-matcher.ts";
 import { placesOf } from "./paths.ts";
 import type { ProgramFacts } from "./program-facts.ts";
 import type { Reading, Scope } from "./reading.ts";
@@ -7,8 +8,16 @@ const ANYTHING = "*";
 // The working directory, the root and open files of processes under another name.
 const BEHIND_PROC = /^\/proc\/[^/]+\/(?:cwd|root|fd|task)(?:\/|$)/;
 
-/** Notes the files that a command touches. True if it is known which these are, and that all of them are in the workspace. */
-export function noteTouched(facts: ProgramFacts, scope: Scope, reading: Reading): boolean {
+/** The files that a command touches. */
+export interface Touched {
+  /** True if it is known which these are, and that all of them are in the workspace. */
+  readonly isInside: boolean;
+  /** Words that name a file in the workspace, from where a link leads out of it. */
+  readonly leadingOut: readonly string[];
+}
+
+/** Notes the files that a command touches. */
+export function noteTouched(facts: ProgramFacts, scope: Scope, reading: Reading): Touched {
   const { reads = [], looks = [], writes = [], scripts = [] } = facts;
   const known = [
     ...reads.map((word) => placeInto(word, reading.reads, scope, reading)),
@@ -16,11 +25,42 @@ export function noteTouched(facts: ProgramFacts, scope: Scope, reading: Reading)
   ];
   for (const word of writes) placeInto(word, reading.writes, scope, reading);
   noteUnclear(facts, scope, reading);
+  noteSecrets(facts, scope, reading);
   for (const word of [...reads, ...looks, ...writes, ...scripts])
-    if (placesOf(word, scope, reading)?.some(({ path }) => BEHIND_PROC.test(path)) === true) reading.mayTouch.add(ANYTHING);
+    if (BEHIND_PROC.test(word.text) || placesOf(word, scope, reading)?.some(({ path }) => BEHIND_PROC.test(path)) === true)
+      reading.mayTouch.add(ANYTHING);
   for (const word of reads)
     if (pathsOf(word, scope, reading).some((path) => mayReachProcesses(path, word, facts))) reading.reads.add(ENVIRONMENTS);
-  return known.every(Boolean);
+  const leadingOut = [...reads, ...looks, ...writes].filter((word) => leadsOut(word, scope, reading)).map(({ text }) => text);
+  return { isInside: known.every(Boolean) && leadingOut.length === 0, leadingOut };
+}
+
+function leadsOut(word: ShellWord, scope: Scope, reading: Reading): boolean {
+  const [named, ...followed] = placesOf(word, scope, reading) ?? [];
+  return named?.inside === true && followed.some(({ inside }) => !inside);
+}
+
+/** Notes the files with secrets that it comes upon when it goes through a folder: a person is asked about these. */
+function noteSecrets({ reads = [], recurses, here, searches }: ProgramFacts, scope: Scope, reading: Reading): void {
+  const { surroundings, findsSecrets } = reading;
+  if (!findsSecrets || surroundings === undefined) return;
+  const folders = [
+    ...(recurses === true && searches !== undefined ? reads.map((word) => ({ word, ...searches })) : []),
+    ...(here === "read" && searches !== undefined ? [{ word: literalWord("."), ...searches }] : []),
+    ...reads.flatMap((word) =>
+      word.below === undefined ? [] : [{ word: literalWord(word.below.folder), skipsHidden: false, ...word.below }],
+    ),
+  ];
+  for (const { word, skipsHidden, only, follows } of folders) {
+    const matchers = only?.map((pattern) => nameMatcher(pattern, true));
+    const isRead = (name: string): boolean =>
+      !(skipsHidden && name.startsWith(".")) && (matchers === undefined || matchers.some((isName) => isName(name)));
+    for (const path of pathsOf(word, scope, reading)) {
+      const found = path === ANYTHING ? [] : surroundings.secretsBelow(path, { isRead, follows });
+      if (found === undefined) reading.unknown.add(`${path} has too many files to tell that none of those that are read holds secrets.`);
+      for (const secret of found ?? []) reading.reads.add(secret);
+    }
+  }
 }
 
 /** The variables of all processes, which hold the keys of this one. */

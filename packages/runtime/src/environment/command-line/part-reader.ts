@@ -28,7 +28,7 @@ export abstract class PartReader {
     const hasCat = this.reading.functions.has("cat");
     return words.flatMap((word) => {
       this.expansions(word.expansions, scope);
-      return shellWords(withConstants(word, scope.constants, hasCat).parts);
+      return shellWords(withConstants(word, scope.constants, hasCat).parts).map((found) => this.#withDash(found, scope));
     });
   }
 
@@ -61,6 +61,13 @@ export abstract class PartReader {
     const caution = cautions.find((found) => found !== undefined) ?? scope.caution;
     const fed = scope.fed === true || read.some(({ kind }) => kind === "read" || kind === "text");
     return { ...scope, ...(caution !== undefined && { caution }), ...(fed && { fed }) };
+  }
+
+  /** A pattern without a folder matches names, and a name may begin with a dash. */
+  #withDash(word: ShellWord, { folders }: Scope): ShellWord {
+    const { surroundings } = this.reading;
+    if (!word.globs || !/^[*?[@+!]/.test(word.text) || surroundings === undefined) return word;
+    return folders?.every((folder) => !surroundings.hasDashed(folder)) === true ? word : { ...word, dashed: true };
   }
 
   #expansion(expansion: Expansion, scope: Scope): void {

@@ -1,6 +1,5 @@
-import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, normalize, relative } from "node:path";
 import type { Reading, Scope } from "./reading.ts";
 import type { ShellWord } from "./shell-word.ts";
 
@@ -18,42 +17,39 @@ export function isNowhere(path: string): boolean {
   return NOWHERE.test(path);
 }
 
-/** All places that the word may name. `undefined` where that can't be told from the text. */
-export function placesOf(word: ShellWord, scope: Scope, { workspace }: Pick<Reading, "workspace">): readonly PlacedPath[] | undefined {
+/** Returns all places that the word may name, and those that links lead to from there. `undefined` if the text does not say. */
+export function placesOf(
+  word: ShellWord,
+  scope: Scope,
+  reading: Pick<Reading, "workspace" | "surroundings">,
+): readonly PlacedPath[] | undefined {
+  const { workspace, surroundings } = reading;
   if (!word.literal) return undefined;
-  if (word.tilde) {
-    const home = /^~(?=$|\/)/.exec(word.text);
+  const paths = pathsOf(word, scope, workspace);
+  if (paths === undefined || surroundings === undefined) return paths?.map((path) => placed(normalize(path), workspace));
+  const found: string[] = [];
+  for (const path of paths) {
+    found.push(normalize(path));
+    const matches = word.below !== undefined ? [] : word.globs ? surroundings.matches(path) : [path];
+    if (matches === undefined) return undefined;
+    found.push(...matches.map((match) => surroundings.follow(match)));
+  }
+  return [...new Set(found)].map((path) => placed(path, workspace));
+}
+
+/** The paths as the system gets them: with `..` behind links, which normalizing would take out. */
+function pathsOf({ text, tilde }: ShellWord, scope: Scope, workspace: string | undefined): readonly string[] | undefined {
+  if (tilde) {
+    const home = /^~(?=$|\/)/.exec(text);
     // `~user` and `~+` lead where only the shell knows.
-    if (home === null) return undefined;
-    return [placed(homedir() + word.text.slice(1), workspace)];
+    return home === null ? undefined : [homedir() + text.slice(1)];
   }
-  if (isAbsolute(word.text)) return [placed(withoutDots(word.text), workspace)];
-  return scope.folders?.map((folder) =>
-    placed(workspace === undefined ? join(folder, word.text) : withoutDots(`${folder}/${word.text}`), workspace),
-  );
-}
-
-const GOES_UP = /[^./][^/]*\/+\.\.(?:\/|$)/;
-
-/** The path without `.` and `..`. Behind a link `..` is the folder above its target: `/dev/fd/..` is a folder of `/proc`. */
-function withoutDots(path: string): string {
-  if (!GOES_UP.test(path)) return resolve(path);
-  let at = "/";
-  for (const name of path.split("/")) at = name === ".." ? folderAbove(at) : join(at, name);
-  return at;
-}
-
-function folderAbove(path: string): string {
-  try {
-    const above = dirname(realpathSync(path));
-    if (above !== realpathSync(dirname(path))) return above;
-  } catch {
-    // There is no link where nothing is.
-  }
-  return dirname(path);
+  if (isAbsolute(text)) return [text];
+  return scope.folders?.map((folder) => (workspace === undefined ? join(folder, text) : `${folder}/${text}`));
 }
 
 function placed(path: string, workspace: string | undefined): PlacedPath {
-  const from = workspace === undefined ? path : relative(workspace, path);
-  return { path, inside: !isAbsolute(from) && from !== ".." && !from.startsWith("../") };
+  const trimmed = path.length > 1 ? path.replace(/\/+$/, "") : path;
+  const from = workspace === undefined ? trimmed : relative(workspace, trimmed);
+  return { path: trimmed, inside: !isAbsolute(from) && from !== ".." && !from.startsWith("../") };
 }

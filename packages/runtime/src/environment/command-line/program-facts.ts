@@ -17,6 +17,8 @@ export interface ProgramFacts {
   readonly here?: "read" | "look" | "write";
   /** It obeys the settings of the git repository around the folder in which it works, which may be another than that of the line. */
   readonly repository?: { readonly folder?: ShellWord };
+  /** The files that it reads when it goes through a folder; absent if it goes through those of a repository. */
+  readonly searches?: { readonly skipsHidden: boolean; readonly only?: readonly string[]; readonly follows: "nothing" | "all" };
   /** Variables of the shell that it sets to text. */
   readonly sets?: readonly string[];
   /** Commands that it starts, as words, with what it adds to them. */

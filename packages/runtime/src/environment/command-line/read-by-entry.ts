@@ -1,5 +1,5 @@
-import { type CompiledForm, compileForm, hasAny, kindsIn, type OperandKind, operandKinds } from "./compiled-form.ts";
-import type { EntryFacts } from "./entry-facts.ts";
+import { type CompiledForm, compileForm, hasAny, kindsIn, listed, type OperandKind, operandKinds } from "./compiled-form.ts";
+import { type EntryFacts, factsOfWords } from "./entry-facts.ts";
 import type { ProgramEntry, ProgramForm, WordKind } from "./programs/program-entry.ts";
 import type { ShellWord } from "./shell-word.ts";
 import { createWordTaker, takeWord, type WordTaker } from "./word-taker.ts";
@@ -19,6 +19,9 @@ class EntryReader {
   readonly #operands: ShellWord[] = [];
   /** The place of the subcommand, if options precede it. */
   #aliasFrom: number | undefined;
+  readonly #only: string[] = [];
+  /** Two dashes ended the options. */
+  #endsOptions = false;
   /** An option was given that makes it more than a look. */
   #asks = false;
   /** It only prints something about itself. */
@@ -39,37 +42,17 @@ class EntryReader {
   }
 
   #result(form: ProgramForm): EntryFacts {
-    const { looks, hosts, shell, scripts, variables, assignments, placeholder, refs, folders, archives, unlisted } = this.#taken;
-    const isAsked = form.needs !== undefined && !hasAny(form.needs, this.#options);
-    const [reads, writes] = [[...this.#taken.reads], [...this.#taken.writes]];
-    (isAsked ? writes : reads).push(...archives);
-    const named = reads.length + looks.length + writes.length > 0;
-    const here = !named && form.here !== undefined && (form.here.with === undefined || hasAny(form.here.with, this.#options));
-    const recurses = form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, this.#options));
-    const changes =
-      isAsked || [writes, refs, hosts, scripts].some((list) => list.length > 0) || this.#asks || (here && form.here?.kind === "write");
-    const adds = this.#runs.length > 0 ? this.#entry.adds : undefined;
-    return {
-      understood: unlisted.length === 0,
-      readOnly: unlisted.length === 0 && form.unasked === true && !changes,
-      reads,
-      looks,
-      writes,
-      recurses,
-      ...(here && form.here !== undefined && { here: form.here.kind }),
-      ...(folders[0] !== undefined && { folder: folders[0] }),
-      hosts,
-      runs: this.#runs,
-      ...(adds !== undefined && { adds }),
-      ...(placeholder !== undefined && { placeholder }),
-      code: shell.length === 0 ? [] : [shell.join(" ")],
-      scripts,
-      variables,
-      assignments,
-      unlisted: [...new Set(unlisted)],
+    return factsOfWords({
+      form,
+      taken: this.#taken,
       options: this.#options,
-      ...(this.#aliasFrom !== undefined && { alias: this.#args.slice(this.#aliasFrom) }),
-    };
+      runs: this.#runs,
+      adds: this.#entry.adds,
+      only: this.#only,
+      endsOptions: this.#endsOptions,
+      asks: this.#asks,
+      alias: this.#aliasFrom === undefined ? undefined : this.#args.slice(this.#aliasFrom),
+    });
   }
 
   /** Goes over the words: options are taken by their spellings, operands are kept for the end. */
@@ -81,6 +64,7 @@ class EntryReader {
       const { form } = this.#form;
       if (areOptions && word.literal && word.text === "--" && !this.#form.flags.has("--")) {
         areOptions = false;
+        this.#endsOptions = true;
         if (form.rest === undefined) continue;
         const rest = this.#args.slice(index + 1).filter(({ text, literal }) => !(literal && this.#form.restFlags.has(text)));
         this.#assign(rest, kindsIn(form.rest));
@@ -207,6 +191,11 @@ class EntryReader {
     this.#note(spelling, 0);
     const value = { ...word, text: word.text.slice(from), tilde: false };
     if (value.globs || !takeWord(value, kind, this.#taken)) this.#refuse(word);
+    this.#restrict(spelling, value);
+  }
+
+  #restrict(spelling: string, { text }: ShellWord): void {
+    if (!text.startsWith("!") && listed(this.#form.form.only).includes(spelling)) this.#only.push(text);
   }
 
   #value(spelling: string, index: number): number {
@@ -220,6 +209,7 @@ class EntryReader {
       return this.#args.length;
     }
     if (value.globs || !takeWord(value, kind, this.#taken)) this.#refuse(value);
+    this.#restrict(spelling, value);
     return index + 1;
   }
 

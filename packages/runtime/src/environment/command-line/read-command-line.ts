@@ -4,6 +4,7 @@ import { doubtCalculated } from "./arithmetic.ts";
 import { checkRepositories } from "./git/check-repositories.ts";
 import { VariableMentions } from "./constants.ts";
 import { StatementReader } from "./read-statements.ts";
+import { Surroundings } from "./surroundings.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
 import { parseBash } from "./syntax/parse-bash.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
@@ -16,15 +17,20 @@ const MAX_TEXTS = 100;
 const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
 /**
- * What a command line for bash would start, read and write, as far as reading it tells. It never guesses in favour of the line: what
+ * Returns what a command line for bash would start, read and write, as far as reading it tells. It never guesses in favour of the line: what
  * it can't follow is `unknown`. Nothing is run. The only files that are read are the settings of git, if the line has a command of git that only
  * looks: with settings that may start a program it does not run unasked.
  *
- * `cwd` is the workspace, in which the line starts: what it reads there asks nobody. Without it, relative paths count as inside.
+ * `cwd` is the workspace, in which the line starts: what it reads there asks nobody. Links that lead out of it are followed, and patterns are
+ * held against the names of its files. Without it, relative paths count as inside. With `findSecrets`, the files with secrets in a folder that
+ * a command goes through are among what it reads: say so if nothing else keeps commands from them.
  */
-export async function readCommandLine(text: string, options: { readonly cwd?: string | undefined } = {}): Promise<CallEffects> {
-  checkOptionNames("readCommandLine", options, { cwd: true });
-  const { cwd } = options;
+export async function readCommandLine(
+  text: string,
+  options: { readonly cwd?: string | undefined; readonly findSecrets?: boolean | undefined } = {},
+): Promise<CallEffects> {
+  checkOptionNames("readCommandLine", options, { cwd: true, findSecrets: true });
+  const { cwd, findSecrets: findsSecrets = false } = options;
   if (text.length > MAX_PARSED_CHARACTERS)
     return {
       unknown: [`The command line has ${text.length} characters; of more than ${MAX_PARSED_CHARACTERS} it isn't told what they do.`],
@@ -45,6 +51,8 @@ export async function readCommandLine(text: string, options: { readonly cwd?: st
       new StatementReader(reading, new VariableMentions(part)).statements(statements, scope);
     },
     workspace,
+    surroundings: workspace === undefined ? undefined : new Surroundings(workspace),
+    findsSecrets,
     commands: [],
     reads: new Set(),
     writes: new Set(),

@@ -141,7 +141,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   for (const variable of facts.sets ?? []) reading.texts.add(variable);
   if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
   for (const host of facts.hosts ?? []) reading.hosts.add(host);
-  const isInside = noteTouched(facts, scope, reading);
+  const { isInside, leadingOut } = noteTouched(facts, scope, reading);
   for (const word of facts.scripts ?? []) {
     if (placesOf(word, scope, reading)?.some(({ path }) => reading.writes.has(path)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);
@@ -151,7 +151,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   const caution = context.caution ?? facts.caution;
   // Text that another command prints is harmless only to what is.
   const printed = facts.readOnly === true ? [] : args.filter((word) => word.substitutes).map((word) => word.text);
-  const unlisted = [...context.unlisted, ...(facts.unlisted ?? []), ...printed];
+  const unlisted = [...context.unlisted, ...(facts.unlisted ?? []), ...leadingOut, ...printed];
   const readOnly = facts.readOnly === true && facts.unknown === undefined && caution === undefined && unlisted.length === 0 && isInside;
   const startedBy = context.startedBy?.endsWith(` ${text}`) === true ? context.startedBy : undefined;
   const pattern = patternOf([first, ...args]);

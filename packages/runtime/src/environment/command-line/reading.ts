@@ -1,4 +1,5 @@
 import type { CallEffects, CommandEffect } from "@keelson/protocol";
+import type { Surroundings } from "./surroundings.ts";
 
 /** What is known of the place in a command line at which a command stands. */
 export interface Scope {
@@ -24,6 +25,10 @@ export interface Reading {
   /** Reads a text as bash would run it: what `sh -c`, `eval` and `trap` are given. */
   readonly readText: (text: string, scope: Scope) => void;
   readonly workspace: string | undefined;
+  /** The files around the line; absent without a workspace. */
+  readonly surroundings: Surroundings | undefined;
+  /** Files that hold secrets are looked for in folders that a command goes through. */
+  readonly findsSecrets: boolean;
   readonly commands: CommandEffect[];
   readonly reads: Set<string>;
   readonly writes: Set<string>;

@@ -20,6 +20,8 @@ export interface ShellWord {
   readonly dashed?: boolean;
   /** The text of the line that it replaces; empty for a word that a program adds. */
   readonly written?: string;
+  /** It is each file in a folder and below of which the name matches one of these patterns, if there are any; links to folders are followed or not. */
+  readonly below?: { readonly folder: string; readonly only?: readonly string[]; readonly follows: "files" | "all" };
 }
 
 const MAX_BRACE_WORDS = 64;

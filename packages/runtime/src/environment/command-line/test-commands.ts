@@ -5,6 +5,7 @@ import { type Reading, type Scope, shorten } from "./reading.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 const CALCULATES = /[\s(!&|]-(?:eq|ne|lt|le|gt|ge|v|R)\s/;
+const OPERATORS = /(?<=[\s(!&|])-[A-Za-z]+(?=\s)/g;
 const UNARY = /^-[abcdefghknprstuwxGLNOSz]$/;
 const OF_FILES = /^-[abcdefghkprsuwxGLNOS]$/;
 const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
@@ -13,7 +14,8 @@ const BINARY = /^(?:==?|!=|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;
 export function readTest(written: string, scope: Scope, reading: Reading): void {
   const text = written.replaceAll("\\\n", "");
   const isDoubtful =
-    CALCULATES.test(` ${text} `) && (/['"\\]?\w*\[(?![[\s])[^\]]*[$`]/.test(text) || calculatesWithArguments(text, reading));
+    CALCULATES.test(` ${text} `) &&
+    (/['"\\]?\w*\[(?![[\s])[^\]]*[$`]/.test(text) || calculatesWithArguments(text.replace(OPERATORS, " "), reading));
   if (isDoubtful) reading.unknown.add(`What \`${shorten(text)}\` runs where it calculates can't be read.`);
   const why = scope.caution;
   const command: CommandEffect = { text, ...(why === undefined ? { readOnly: true } : { caution: why }) };

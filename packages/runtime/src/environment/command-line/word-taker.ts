@@ -15,6 +15,8 @@ export interface WordTaker {
   readonly scripts: ShellWord[];
   readonly variables: ShellWord[];
   readonly assignments: ShellWord[];
+  /** Revisions of git, which may be names of files. */
+  readonly revisions: ShellWord[];
   /** Branches, tags and remotes that it makes, moves or deletes. */
   readonly refs: string[];
   /** Folders in which it works, each from the one before. */
@@ -35,6 +37,7 @@ export function createWordTaker(): WordTaker {
     scripts: [],
     variables: [],
     assignments: [],
+    revisions: [],
     refs: [],
     folders: [],
     archives: [],
@@ -94,7 +97,8 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !word.globs && text.length > 0 && !/^(?:[-+]$|\/(?:dev|proc)\/)/.test(text);
     case "variable":
       into.variables.push(word);
-      return literal && /^[A-Za-z_]\w*$/.test(text);
+      // A name in quotes is not found when the variables of a line are counted.
+      return literal && !word.quoted && /^[A-Za-z_]\w*$/.test(text);
     case "assignment":
       into.assignments.push(word);
       return literal && !word.globs && /^[A-Za-z_]\w*\+?=/.test(text);
@@ -142,13 +146,14 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
   }
 }
 
-/** Notes the host of an address, or the file of a `file:` URL. Its path may be computed, but neither its protocol nor its host. */
+/** Notes the host of an address, or the file of a `file:` URL, which is no host. Its path may be computed, but neither its protocol nor its host. */
 function takeHost(word: ShellWord, into: WordTaker): boolean {
   const { text, literal } = word;
   const file = LOCAL.exec(text)?.[1];
   if (file !== undefined) {
+    // A wildcard that covers addresses does not cover files.
     into.reads.push({ ...word, text: decoded(file), globs: false, tilde: false });
-    return literal && !/[[{]/.test(text);
+    return false;
   }
   const host = isIP(text) === 0 ? HOST.exec(text)?.[1] : text;
   if (host === undefined) return false;
@@ -184,6 +189,12 @@ function takeOfRepository(word: ShellWord, kind: "revision" | "pathspec", into: 
   // Other magic of pathspecs may lead anywhere in the repository.
   if (kind === "pathspec" && colon === 0) return false;
   const path = kind === "revision" && colon >= 0 ? text.slice(colon + 1) : text;
-  if (path !== "") into.reads.push({ ...word, text: path, tilde: false, globs: word.globs || /[*?[]/.test(path) });
+  if (path !== "")
+    (kind === "revision" && colon < 0 ? into.revisions : into.reads).push({
+      ...word,
+      text: path,
+      tilde: false,
+      globs: word.globs || /[*?[]/.test(path),
+    });
   return true;
 }

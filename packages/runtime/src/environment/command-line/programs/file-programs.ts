@@ -11,6 +11,7 @@ export const filePrograms: readonly ProgramEntry[] = [
     optional: { text: "--backup --preserve --reflink --sparse" },
     operands: "read... into",
     operandsWith: { "-t --target-directory": "read..." },
+    follows: "-H -L --dereference",
     recurses: "-a -r -R --archive --recursive",
     alone: "--help --version",
   },
@@ -19,8 +20,8 @@ export const filePrograms: readonly ProgramEntry[] = [
     flags: `-f -i -n -T -u -v
       --force --interactive --no-clobber --no-target-directory --strip-trailing-slashes --update --verbose`,
     values: { into: "-t --target-directory" },
-    operands: "write... into",
-    operandsWith: { "-t --target-directory": "write..." },
+    operands: "link... into",
+    operandsWith: { "-t --target-directory": "link..." },
     recurses: true,
     alone: "--help --version",
   },

@@ -65,7 +65,12 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
   "worktree": {
     subcommands: {
       "list": { unasked: true, flags: "-v -z --porcelain --verbose" },
-      "add": { flags: "-d -f -q --detach --force --no-track --quiet --track", values: { ref: "-b -B" }, operands: "write revision" },
+      "add": {
+        flags: "-d -f -q --detach --force --no-track --quiet --track",
+        values: { ref: "-b -B" },
+        operands: "write revision",
+        here: { kind: "read", always: true },
+      },
       "remove move": { flags: "-f --force", operands: "write write" },
       "prune": { flags: "-n -v --dry-run --verbose" },
     },
@@ -101,7 +106,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
       --overlay --overwrite-ignore --progress --quiet --theirs`,
     values: { ref: "-b -B --orphan", plain: "--conflict" },
     optional: { plain: "-t --track" },
-    operands: "revision...",
+    operands: "pathspec...",
     here: { kind: "write" },
   },
   "switch": {
@@ -122,7 +127,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     here: { kind: "write", with: "--hard --keep --merge" },
   },
   "rm": { flags: "-f -n -q -r --cached --dry-run --force --ignore-unmatch --quiet", operands: "write..." },
-  "mv": { flags: "-f -k -n -v --dry-run --force --verbose", operands: "write... into" },
+  "mv": { flags: "-f -k -n -v --dry-run --force --verbose", operands: "link... into", recurses: true },
   "clean": {
     flags: "-d -f -n -q -x -X --dry-run --force --quiet",
     values: { plain: "-e --exclude" },
@@ -190,7 +195,8 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
       --bare --local --mirror --no-checkout --no-single-branch --no-tags --quiet --single-branch --sparse --verbose`,
     values: { plain: "-b -o --branch --filter --origin --shallow-since", number: "-j --depth --jobs" },
     operands: "remote write",
-    here: { kind: "write" },
+    // A copy has all files of the repository.
+    here: { kind: "read", always: true },
   },
   "init": { flags: "-q --bare --quiet", values: { plain: "-b --initial-branch" }, operands: "write", here: { kind: "write" } },
   "bisect": {

@@ -145,7 +145,7 @@ export const gitLooking: { readonly [names: string]: ProgramForm } = {
     flags: `-a -c -E -F -G -h -H -i -I -l -L -n -o -p -P -q -v -w -W -z
       --all-match --and --basic-regexp --break --cached --column --count --exclude-standard --extended-regexp --files-with-matches
       --files-without-match --fixed-strings --full-name --function-context --heading --ignore-case --invert-match --line-number --name-only
-      --no-color --no-exclude-standard --not --null --only-matching --or --perl-regexp --quiet --show-function --text --untracked
+      --no-color --not --null --only-matching --or --perl-regexp --quiet --show-function --text
       --word-regexp ( )`,
     values: {
       text: "-e",

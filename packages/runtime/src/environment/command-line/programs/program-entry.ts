@@ -98,8 +98,16 @@ export interface ProgramForm {
   readonly anything?: boolean;
   /** It goes through the folders that it is given: always, or with one of these options. */
   readonly recurses?: true | string;
-  /** Its access to the folder it runs in and to all below it, if no operand names a file or folder. With a list of options: only with one of them. */
-  readonly here?: { readonly kind: "read" | "look" | "write"; readonly with?: string };
+  /** It follows links when it goes through a folder: always, or with one of these options. */
+  readonly follows?: true | string;
+  /** Files and folders whose names begin with a dot are left out when it goes through a folder, without one of these options. */
+  readonly skipsHidden?: string;
+  /** Options with patterns of names: only files with such a name are read when it goes through a folder. */
+  readonly only?: string;
+  /** Options under which those patterns may not hold: `-o` of `find`. */
+  readonly onlyUnless?: string;
+  /** Its access to the folder it runs in and to all below it, if no operand names a file or folder, or `always`. With a list of options: only with one of them. */
+  readonly here?: { readonly kind: "read" | "look" | "write"; readonly with?: string; readonly always?: boolean };
   /** Subcommands by their names: `"install i"`. Options of this form precede them, those of the subcommand follow. */
   readonly subcommands?: { readonly [names: string]: ProgramForm };
 }
@@ -107,6 +115,8 @@ export interface ProgramForm {
 export interface ProgramEntry extends ProgramForm {
   /** Names of the program, separated by blanks. */
   readonly names: string;
+  /** It goes through no files but those of a repository. */
+  readonly tracked?: boolean;
   /** Numbers of versions may be appended to the names: `python3.12`. */
   readonly versions?: boolean;
   /** Its command gets more arguments than are written: names of files that it found, or words of its input. */

@@ -203,6 +203,7 @@ export const textPrograms: readonly ProgramEntry[] = [
     },
     optional: { text: "--color", number: "--context --unified" },
     operands: "read read",
+    follows: true,
     recurses: true,
     alone: "--help --version",
   },
