@@ -8,13 +8,13 @@ export function nameMatcher(segment: string, findsHidden: boolean = false): (nam
   const source = segment.replace(/\\([^])|\*+|\?|\[[!^]?\]?[^\]]*\]|[^]/g, (part, escaped: string | undefined) => {
     if (escaped !== undefined) return quoted(escaped);
     if (part.startsWith("*")) return "[^]*";
-    if (part === "?" || (part.startsWith("[") && part.length > 1)) return "[^]";
+    if (part === "?" || (part.startsWith("[") && part.length > 1)) return "[^]{1,2}";
     return quoted(part);
   });
-  const pattern = new RegExp(`^${source}$`, "iu");
+  const pattern = new RegExp(`^${source}$`, "i");
   return (name) => (isHidden || !name.startsWith(".")) && pattern.test(name);
 }
 
 function quoted(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
