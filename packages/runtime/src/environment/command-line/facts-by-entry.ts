@@ -40,7 +40,7 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     ...(recurses && { recurses }),
     ...(here !== undefined && { here }),
     ...(entry.repository === true && { repository: found.folder === undefined ? {} : { folder: found.folder } }),
-    ...(entry.tracked !== true && { searches: searchesOf(found) }),
+    ...(entry.repository !== true && { searches: searchesOf(found) }),
     hosts,
     runs: found.runs.map((words) => withAdded(words, found)),
     code,

@@ -9,7 +9,6 @@ import type { ProgramEntry } from "./program-entry.ts";
 export const gitPrograms: readonly ProgramEntry[] = [
   {
     names: "git",
-    tracked: true,
     flags: "-P --literal-pathspecs --no-optional-locks --no-pager --no-replace-objects",
     values: { folder: "-C" },
     repository: true,

@@ -115,8 +115,6 @@ export interface ProgramForm {
 export interface ProgramEntry extends ProgramForm {
   /** Names of the program, separated by blanks. */
   readonly names: string;
-  /** It goes through no files but those of a repository. */
-  readonly tracked?: boolean;
   /** Numbers of versions may be appended to the names: `python3.12`. */
   readonly versions?: boolean;
   /** Its command gets more arguments than are written: names of files that it found, or words of its input. */
