@@ -29,7 +29,7 @@ export function placesOf(
   if (paths === undefined || surroundings === undefined) return paths?.map((path) => placed(normalize(path), workspace));
   const found: string[] = [];
   for (const path of paths) {
-    found.push(normalize(path));
+    found.push(surroundings.withoutDots(path));
     const matches = word.below !== undefined ? [] : word.globs ? surroundings.matches(path) : [path];
     if (matches === undefined) return undefined;
     found.push(...matches.map((match) => surroundings.follow(match)));

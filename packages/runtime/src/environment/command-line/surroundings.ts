@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join, normalize, relative } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
 import { PathNames } from "../workspace/path-names.ts";
 import { SECRET_PATHS, SECRET_SAMPLES } from "../workspace/secret-paths.ts";
 import { nameMatcher } from "./name-matcher.ts";
@@ -28,7 +28,7 @@ export class Surroundings {
   follow(path: string): string {
     const known = this.#followed.get(path);
     if (known !== undefined) return known;
-    const real = realPath(path) ?? join(path.endsWith("/..") ? normalize(path) : this.#followParent(path), basename(path));
+    const real = this.#real(path);
     const inside = relative(this.#realWorkspace, real);
     const isInside = inside !== ".." && !inside.startsWith("../") && !inside.startsWith("/");
     const found = isInside ? join(this.#workspace, inside) : real;
@@ -36,9 +36,22 @@ export class Surroundings {
     return found;
   }
 
-  #followParent(path: string): string {
-    const parent = path.slice(0, Math.max(path.lastIndexOf("/"), 0)) || "/";
-    return parent === path || parent === "/" ? dirname(normalize(path)) : this.follow(parent);
+  /** Returns the path without `.` and `..`: behind a link, `..` is the folder above its target. */
+  withoutDots(path: string): string {
+    const up = path.lastIndexOf("/..");
+    if (up < 0 || !/^(?:\/|$)/.test(path.slice(up + 3))) return normalize(path);
+    return join(this.follow(path.slice(0, up + 3)), path.slice(up + 3));
+  }
+
+  /** Returns the real path of what exists of a path, with the rest behind it. */
+  #real(path: string): string {
+    const found = realPath(path);
+    if (found !== undefined || path === "/" || !path.includes("/")) return found ?? path;
+    const at = path.lastIndexOf("/");
+    const name = path.slice(at + 1);
+    const parent = this.#real(path.slice(0, at) || "/");
+    if (name === "..") return dirname(parent);
+    return name === "" || name === "." ? parent : join(parent, name);
   }
 
   /** Returns the files that a pattern of the shell matches, as absolute paths. `undefined` if there are too many. */
