@@ -24,6 +24,15 @@ interface Case {
   readonly change: Change;
 }
 
+const hasPython = ((): boolean => {
+  try {
+    execFileSync("python3", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
 const folders: string[] = [];
 afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
@@ -341,6 +350,59 @@ describe("a change behind what is trusted", () => {
   });
 });
 
+describe("a command that is not one of a closed form", () => {
+  it.each([
+    "exec ./run.sh",
+    "env ./run.sh",
+    "xargs ./run.sh",
+    "cat run.sh | sh",
+    "sh < ./run.sh",
+    "source ./run.sh",
+    "(cd hooks; ./run.sh)",
+    '"./run.sh"',
+    "s\\h ./run.sh",
+    "printf -v PATH ./bin; ls",
+    "read PATH < f; ls",
+    "BASH_ENV=./x.sh bash ./run.sh",
+    "alias ls=./evil; ls",
+    "hash -p ./evil ls; ls",
+    "trap './x.sh' EXIT; ls",
+    "jq -f rules.jq",
+    "jq 'import \"a\" as a; .'",
+    "sort --compress-program=./x f",
+    "git status",
+    "cargo --version",
+    "node --import ./x.mjs tools/guard.mjs",
+    "node -e 'require(\"./x\")'",
+    "python3 -c 'import x'",
+    "python3 guard.py",
+    "docker run -v .:/work image",
+    "/usr/bin/env some-program",
+  ])("covers the whole repository: %s", async (hook) => {
+    const files = { "run.sh": "#!/bin/sh\n", "f": "", "guard.py": "", "tools/guard.mjs": "" };
+    const project = await openProject({ hook, files });
+    const { digest, shows } = await itemOf(project);
+    expect(shows).toContainEqual(expect.stringMatching(/^cannot tell which files of the repository this runs: /));
+    await write(project, { "src/app.ts": "export const changed = 1;\n" });
+    expect((await itemOf(project)).digest).not.toBe(digest);
+  });
+
+  it.each([
+    ["import subprocess", true],
+    ["import json, os.path\nfrom re import compile as c\nprint(re.compile('x'))", false],
+    ["from rules import RULES\nfrom . import more", false],
+    ["import requests", true],
+    ["exec(open('x').read())", true],
+    ["import os\nos.system('./x.sh')", true],
+    ["import sys\nsys.path.insert(0, 'lib')", true],
+    ["x = 1; import yaml", true],
+  ])(`is a script of Python with %j: %s${hasPython ? "" : " (skipped: python3 is not installed)"}`, async (text, isUnknown) => {
+    if (!hasPython) return;
+    const project = await openProject({ hook: "python3 hooks/guard.py", files: { "hooks/guard.py": `${text}\n`, "hooks/rules.py": "" } });
+    expect((await itemOf(project)).shows.some((line) => line.startsWith("cannot tell"))).toBe(isUnknown);
+  });
+});
+
 describe("a change of a file that nothing trusted leads to", () => {
   it.each([
     ["a script for a shell", { hook: "sh ./note.sh", files: { "note.sh": "echo ran >> ran.txt\n" } }],
@@ -349,9 +411,22 @@ describe("a change of a file that nothing trusted leads to", () => {
       "a script with what it imports",
       { hook: "node tools/guard.mjs", files: { "tools/guard.mjs": 'import "node:fs"; import "./a.mjs";\n', "tools/a.mjs": "" } },
     ],
+    ...(hasPython
+      ? [
+          [
+            "a script of Python in its own folder",
+            { hook: "python3 hooks/guard.py", files: { "hooks/guard.py": "import json, sys\nsys.exit(0)\n" } },
+          ] as const,
+        ]
+      : []),
     [
-      "a script of Python in its own folder",
-      { hook: "python3 hooks/guard.py", files: { "hooks/guard.py": "import json, sys\nsys.exit(0)\n" } },
+      "a script that decides by what it reads",
+      {
+        hook: "./guard.sh || exit 2",
+        files: {
+          "guard.sh": `#!/bin/sh\nset -eu\ninput=$(cat)\nname=$(printf '%s' "$input" | jq -r .tool_name)\ncase "$name" in\n  Bash) echo "no" >&2; exit 2 ;;\n  *) exit 0 ;;\nesac\n`,
+        },
+      },
     ],
     ["a line of plain programs", { hook: "cat | jq -r .tool_name >> log.txt", files: {} }],
     [
@@ -363,6 +438,7 @@ describe("a change of a file that nothing trusted leads to", () => {
     ],
   ] as const)("leaves %s trusted", async (_what, given) => {
     const project = await openProject(given);
+    if (existsSync(join(project, "guard.sh"))) await chmod(join(project, "guard.sh"), 0o755);
     const before = await itemOf(project);
     expect(before.shows.filter((line) => line.startsWith("cannot tell"))).toEqual([]);
     await write(project, { "src/app.ts": "export const changed = 1;\n", "ran.txt": "ran\n", "new/file.ts": "" });

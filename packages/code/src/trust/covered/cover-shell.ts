@@ -14,9 +14,11 @@ const PLAIN_PROGRAMS: ReadonlySet<string> = new Set(
 );
 /** Those that load none if their line was understood as one that only reads. Others, such as git and cargo, obey settings of the folder. */
 const READING_PROGRAMS: ReadonlySet<string> = new Set("sort sed awk find rg cd set local type diff".split(" "));
-/** A filter of jq that loads another. */
-const LOADS_FILTER = /^jq .*\b(?:import|include)\b/s;
+/** A filter of jq that loads another, or that is in a file. */
+const LOADS_FILTER = /^jq\b.*(?:\b(?:import|include)\b| -\w*[fL]| --from-file| --library-path)/s;
 const GOES_ELSEWHERE = /^\s*cd\s+(?<folder>[\w@%+,./-]+)\s*&&\s*(?<rest>\S[\s\S]*)$/;
+/** Variables that decide what is run, also by words of builtins such as `read PATH`. */
+const DECIDING_VARIABLE = /\b(?:PATH|CDPATH|IFS|ENV|BASH_ENV|BASHOPTS|SHELLOPTS|NODE_\w+|PYTHON\w+|(?:LD|DYLD)_\w+)\b/;
 /** A variable that a shell or an interpreter may obey is set. */
 const SETS_VARIABLE = /(?<![\w-])[A-Z_][A-Z0-9_]*\+?=/;
 
@@ -42,6 +44,8 @@ export async function coverShell(
   }
   const { commands = [], unknown = [] } = await readCommandLine(text, { cwd });
   if (unknown[0] !== undefined) return files.notUnderstood(shown(source === undefined ? `${text.trim()} (${unknown[0]})` : unknown[0]));
+  const variable = DECIDING_VARIABLE.exec(text)?.[0];
+  if (variable !== undefined) return files.notUnderstood(shown(`${source === undefined ? text.trim() : "it"} has to do with ${variable}`));
   for (const command of commands) {
     const [program = "", ...args] = command.text.split(" ");
     if (!program.includes("/") && /^[\w.+-]+$/.test(program)) {
@@ -53,7 +57,8 @@ export async function coverShell(
         continue;
       }
     } else if (command.readOnly === true && !program.includes("/")) continue;
-    if (!isLiteral(command.text, text) || SETS_VARIABLE.test(text)) files.notUnderstood(shown(command.text));
+    if (program === "cd") files.notUnderstood(shown(`${command.text}, after which paths mean something else`));
+    else if (!isLiteral(command.text, text) || SETS_VARIABLE.test(text)) files.notUnderstood(shown(command.text));
     else await coverProgram({ program, args, cwd, path }, files, depth);
   }
 }
