@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@keelson/protocol";
 import { describe, expect, it, vi } from "vitest";
+import { allowInProject } from "../src/core/project-rules.ts";
 import { hasBubblewrap } from "./has-bubblewrap.ts";
 import { openWorkspace, resultsIn, type Workspace } from "./keelson-process.ts";
 
@@ -61,6 +62,17 @@ describe.skipIf(!hasBubblewrap)(
       ]);
       expect((await workspace.keelson("-p", "--sandbox", "go")).code).toBe(0);
       expect(results(workspace)).toMatch(/answered\\nkept/);
+    });
+
+    it("keeps a host that was opened for the project open in later sessions, for commands that do not name it as well", async () => {
+      const dial = `${process.execPath} -e 'fetch("http://opened.invalid/").then((r) => r.text()).then(console.log)'`;
+      await using workspace = await openWorkspace([turn({ command: "curl -sS http://opened.invalid/" }, { command: dial }), DONE]);
+      await workspace.keelson("doctor");
+      await allowInProject({ permissions: join(workspace.home, "permissions.jsonl") }, workspace.project, ["host(opened.invalid)"], 1);
+      expect((await workspace.keelson("-p", "--sandbox", "go")).code).toBe(0);
+      // There is no such host; that was found out by looking it up, which the proxy does for open hosts alone.
+      expect(results(workspace)).not.toMatch(/the policy does not allow|refused connections/);
+      expect(results(workspace).match(/opened\.invalid is not known|getaddrinfo/g)).toHaveLength(2);
     });
 
     it("asks about hosts that a line names or a call asks for, and names in the result those that it met closed", async () => {
