@@ -12,13 +12,16 @@ const WORDS: ReadonlySet<string> = new Set(
   ),
 );
 /** Words after which a slash begins a pattern, and not a division. */
-const BEFORE_PATTERN: ReadonlySet<string> = new Set("if while do else print printf in for".split(" "));
+const BEFORE_PATTERN: ReadonlySet<string> = new Set("do else print printf".split(" "));
+/** Words and signs after which versions of `awk` read a slash in different ways, by what precedes these. */
+const UNCLEAR: ReadonlySet<string> = new Set("BEGIN END if for while break continue next exit in delete ) ++ --".split(" "));
 
 /** True if a program of `awk` only calculates and prints: it opens no files, starts no programs, and calls nothing that is not listed. */
 export function isPlainAwk(program: string): boolean {
   let depth = 0;
   let prints = false;
   let endsValue = false;
+  let last = "";
   for (let at = 0; at < program.length;) {
     if (program[at] === "/" && !endsValue) {
       REGEX.lastIndex = at;
@@ -26,13 +29,17 @@ export function isPlainAwk(program: string): boolean {
       if (pattern === null) return false;
       at = REGEX.lastIndex;
       endsValue = true;
+      last = ")";
       continue;
     }
+    // Two slashes may enclose a pattern, in which quotes do not count.
+    if (program[at] === "/" && UNCLEAR.has(last) && program.includes("/", at + 1)) return false;
     TOKEN.lastIndex = at;
     const found = TOKEN.exec(program);
     if (found === null) return false;
     at = TOKEN.lastIndex;
     const { name, value, sign } = found.groups ?? {};
+    last = name ?? value ?? sign ?? last;
     if (name !== undefined) {
       if (!isListed(name, /^\s*\(/.test(program.slice(at, at + 20)))) return false;
       if (name === "print" || name === "printf") prints = true;
