@@ -34,7 +34,8 @@ function shuffled<T>(items: readonly T[]): readonly T[] {
     .map(({ item }) => item);
 }
 
-describe("an option sweep over the tables of programs", () => {
+// It needs `timeout` and a shell that waits for the first of several commands.
+describe.skipIf(process.platform !== "linux")("an option sweep over the tables of programs", () => {
   it(
     "finds no line that runs unasked, shows a canary that it does not read, or starts a program of the folder",
     { timeout: 600_000 },

@@ -68,14 +68,20 @@ export async function createHostileFolder(): Promise<HostileFolder> {
   const marked = join(root, "marked");
   for (const name of ["home", "outside"]) await mkdir(join(root, name));
   await mkdir(join(workspace, "kept"), { recursive: true });
+  const mark = `echo "$SWEEP_LINE" >> '${marked}'`;
+  // Each canary is a marker, too. Its lines are such as lists of checksums, of patterns and of names have.
   const md5 = "d41d8cd98f00b204e9800998ecf8427e";
-  const canary = (word: string): string => `${word}\n${md5}  ${word}\n*.${word}\n`;
-  await writeFile(join(root, "outside", "canary.txt"), canary(OUTER));
-  await writeFile(join(workspace, "kept", "inner.txt"), canary(INNER));
+  const canary = (word: string): string => `#!/bin/sh\n${mark}\n${word}\n${md5}  ${word}\n*.${word}\n`;
+  for (const [path, word] of [
+    [join(root, "outside", "canary.txt"), OUTER],
+    [join(workspace, "kept", "inner.txt"), INNER],
+  ] as const) {
+    await writeFile(path, canary(word));
+    await chmod(path, 0o755);
+  }
   await writeFile(join(workspace, "input.txt"), "b 1\na 2\n");
   await writeFile(join(workspace, "input.json"), '{"a":1}\n');
   await repository(workspace);
-  const mark = `echo "$SWEEP_LINE" >> '${marked}'`;
   await writeFile(join(workspace, "marker.sh"), `#!/bin/sh\n${mark}\n`);
   await writeFile(
     join(workspace, "marker.cjs"),

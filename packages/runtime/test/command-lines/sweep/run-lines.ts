@@ -27,7 +27,7 @@ export async function runLines(lines: readonly string[], folder: HostileFolder, 
       const number = from + index;
       return [
         `SWEEP_LINE=${number} timeout -s KILL ${seconds} ${startOf(line)} >'${join(outputs, String(number))}' 2>&1 </dev/null &`,
-        ...(index % AT_A_TIME === AT_A_TIME - 1 ? ["wait"] : []),
+        ...(index < AT_A_TIME ? [] : ["wait -n"]),
       ].join("\n");
     });
     const script = join(folder.root, "batch.sh");
@@ -64,7 +64,7 @@ export function shows(text: string, word: string): boolean {
   const dense = text.toLowerCase().replace(/[\s\0]+/g, "");
   const bytes = Buffer.from(word);
   const hex = bytes.toString("hex");
-  // In base64 a word has three forms, by its place; the characters at both ends depend on what surrounds it.
+  // A word has three forms in base64, by its place; the characters at both ends depend on what surrounds it.
   const coded = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), bytes])
       .toString("base64")

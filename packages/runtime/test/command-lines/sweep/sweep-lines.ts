@@ -84,13 +84,15 @@ export function optionLines({ words, form }: SweptForm, help: string, { outer, m
   };
   add();
   lines.push([...words]);
-  for (const value of [outer, marker, `@${outer}`, "kept/inner.txt", ...WORDS]) {
+  const isWhole = words.length === 1;
+  for (const value of [outer, marker, `@${outer}`, "kept/inner.txt", ...(isWhole ? WORDS : [])]) {
     lines.push([...words, value], [...words, ...operands, value]);
   }
   for (const letter of LETTERS) {
     add(`-${letter}`);
-    if (listed.has(`-${letter}`)) lines.push([...words, `-${letter}`]);
     withValues(`-${letter}`, "");
+    if (!isWhole) continue;
+    if (listed.has(`-${letter}`)) lines.push([...words, `-${letter}`]);
     lines.push([...words, letter], [...words, `+${letter}`]);
   }
   for (const option of new Set([...helpOptions(help, form), ...[...listed].filter((one) => one.length > 2)])) {
@@ -104,6 +106,25 @@ export function optionLines({ words, form }: SweptForm, help: string, { outer, m
   }
   return lines;
 }
+
+/** Lines with several listed options each, drawn with a seed, since an option may change what another one means. */
+export function combinedLines({ words, form }: SweptForm, { outer }: HostileFolder, seed: number): readonly (readonly string[])[] {
+  const listed = [...listedOptions(form)];
+  const operands = ordinaryOperands(form);
+  if (listed.length < 2) return [];
+  let state = (seed * 2_654_435_761 + words.join(" ").length) >>> 0;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  return Array.from({ length: COMBINED }, () => {
+    const options = Array.from({ length: 2 + next(2) }, () => listed[next(listed.length)] as string);
+    const [first = "", ...others] = options;
+    const middle = next(2) === 0 ? [first, outer, ...others] : options;
+    return next(2) === 0 ? [...words, ...middle, ...operands] : [...words, ...operands, ...middle];
+  });
+}
+const COMBINED = 20;
 
 /** A word as the shell takes it literally. */
 export function quoted(word: string): string {

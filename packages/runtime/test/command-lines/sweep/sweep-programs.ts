@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
+import { seed, tier } from "../../../../../test/tier.ts";
 import { readCommandLine } from "../../../src/environment/index.ts";
 import type { ProgramEntry } from "../../../src/environment/command-line/programs/program-entry.ts";
 import { judgeBy } from "../judge.ts";
 import { type HostileFolder, INNER, OUTER } from "./hostile-folder.ts";
 import { environment, runLines, shows } from "./run-lines.ts";
-import { formsOf, optionLines, quoted } from "./sweep-lines.ts";
+import { combinedLines, formsOf, optionLines, quoted } from "./sweep-lines.ts";
 
 export interface SweptProgram {
   readonly name: string;
@@ -21,17 +22,25 @@ export async function readSweptLines(
   const judge = judgeBy([], folder.workspace);
   const unasked = new Map<string, CallEffects>();
   let read = 0;
-  for (const { name, entry } of programs)
+  for (const { name, entry } of programs) {
+    const swept = new Set<string>();
     for (const form of formsOf(name, entry)) {
+      // Subcommands with the same options are swept once, unless all are.
+      const { flags, values, optional } = form.form;
+      const options = JSON.stringify([flags, values, optional]);
+      if (swept.has(options) && flags !== undefined && tier !== "soak") continue;
+      swept.add(options);
       const help = await helpOf(form.words, entry, folder);
-      for (const words of optionLines(form, help, folder)) {
+      for (const words of [...optionLines(form, help, folder), ...combinedLines(form, folder, seed)]) {
         const line = words.map(quoted).join(" ");
         read++;
-        if (unasked.has(line)) continue;
+        // The canary is a marker, too: the same line with the marker inside only counts if it differs.
+        if (unasked.has(line) || unasked.has(line.replaceAll(folder.marker, folder.outer))) continue;
         const effects = await readCommandLine(line, { cwd: folder.workspace });
         if (judge.of(line, effects) === "allow") unasked.set(line, effects);
       }
     }
+  }
   return { unasked, read };
 }
 

@@ -71,7 +71,12 @@ function byCommands(allow: readonly RuleVerdict[], call: JudgedCall, commands: C
     else if (readOnly) free++;
     else {
       const why = asks ?? (named.length > 0 ? notUnderstood(unlisted) : undefined);
-      open.push({ command: text, told: `${quoted(text)}: ${asks ?? whyOpen(unlisted)}`, text, ...(why !== undefined && { why }) });
+      open.push({
+        command: text,
+        told: `${quoted(text)}: ${asks?.replace(/\.$/, "") ?? whyOpen(unlisted)}`,
+        text,
+        ...(why !== undefined && { why }),
+      });
     }
   }
   // What is read can't be told apart by commands: where one runs only because it changes nothing, all of it has to be the workspace's.

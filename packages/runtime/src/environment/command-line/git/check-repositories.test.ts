@@ -187,7 +187,12 @@ describe("a command of git that only looks", () => {
 
   it("is asked about if the folder in which it works is not known", async () => {
     expect(await judged("cd $X && git status")).toContain("not known");
-    expect((await readCommandLine("git status")).commands?.[0]?.readOnly).toBeUndefined();
+  });
+
+  it("is judged in the folder of this process if no other is given", async () => {
+    await git("config", "core.fsmonitor", "./evil");
+    vi.spyOn(process, "cwd").mockReturnValue(folder);
+    expect((await readCommandLine("git status")).commands?.[0]).toMatchObject({ asks: expect.stringContaining("core.fsmonitor") });
   });
 
   it("is covered by a rule with a wildcard all the same", async () => {

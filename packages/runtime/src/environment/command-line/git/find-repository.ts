@@ -17,7 +17,7 @@ export interface GitFolders {
  */
 export async function findRepository(folder: string): Promise<GitFolders | "none"> {
   // Git asks the system for its folder, so that links are resolved.
-  let place = await realpath(folder).catch(() => resolve(folder));
+  let place = await realpath(resolve(folder)).catch(() => resolve(folder));
   for (;;) {
     const git = join(place, ".git");
     const kind = await kindOf(git);

@@ -2,7 +2,7 @@ import type { GitSetting } from "./parse-git-config.ts";
 
 /**
  * Settings with which no command that only looks starts another program, reads a file outside of the repository or goes into submodules. Those
- * of a repository come with its folder, so that only these few are known to be harmless; a star stands for the name of a subsection.
+ * of a repository come with its folder, so that only these few are known to be harmless; a star replaces the name of a subsection.
  */
 const OF_REPOSITORY: ReadonlySet<string> = setOf(`
   advice.* blame.coloring blame.date blame.showemail blame.showroot branch.*.* branch.autosetupmerge branch.autosetuprebase branch.sort
@@ -13,7 +13,7 @@ const OF_REPOSITORY: ReadonlySet<string> = setOf(`
   core.symlinks core.trustctime core.untrackedcache core.whitespace diff.algorithm diff.colormoved diff.colormovedws diff.context
   diff.indentheuristic diff.interhunkcontext diff.mnemonicprefix diff.noprefix diff.relative diff.renamelimit diff.renames
   diff.statgraphwidth diff.suppressblankempty diff.wserrorhighlight extensions.objectformat extensions.preciousobjects
-  extensions.worktreeconfig fetch.parallel fetch.prune fetch.prunetags gc.auto gc.autodetach grep.column grep.extendedregexp grep.fullname
+  extensions.worktreeconfig fetch.parallel fetch.prune fetch.prunetags gc.auto gc.autodetach http.*.extraheader grep.column grep.extendedregexp grep.fullname
   grep.linenumber grep.patterntype index.version init.defaultbranch lfs.*.access lfs.repositoryformatversion log.abbrevcommit log.date
   log.decorate log.follow merge.conflictstyle merge.ff pull.ff pull.rebase push.autosetupremote push.default push.followtags
   rebase.autosquash rebase.autostash rebase.updaterefs remote.*.fetch remote.*.gh-resolved remote.*.mirror remote.*.prune remote.*.push
