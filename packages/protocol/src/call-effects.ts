@@ -25,6 +25,8 @@ export interface CallEffects {
   readonly outside?: { readonly reason: string };
   /** Ports of its network that it asks to make reachable on this machine. Only a person or a rule about `port` allows that. */
   readonly ports?: readonly number[];
+  /** Files that the sandbox hides because they may hold secrets, and that it asks to see. Only a person or a rule about `reveal` allows that. */
+  readonly reveals?: readonly string[];
 }
 
 /** What a sandbox says of the effects of a call before it runs. */

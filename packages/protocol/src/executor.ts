@@ -36,6 +36,11 @@ export interface ExecuteRequest {
    * it does. Executors that filter nothing ignore it.
    */
   judgeHost?(host: string, port: number): HostVerdict;
+  /**
+   * Asked about each file that a sandbox hides because it may hold secrets, by its path below the workspace: true shows it to this command.
+   * Executors that hide nothing ignore it.
+   */
+  mayReveal?(path: string): boolean;
   /** Called once, when it runs. */
   onStart?(started: { readonly pid: number }): void;
   /** Called with text as it arrives. */
@@ -59,6 +64,8 @@ export interface ExecuteResponse {
   readonly left?: readonly number[];
   /** Entries that a sandbox moved aside, because programs outside of it would obey them. `stderr` names them, too. */
   readonly movedAside?: readonly MovedEntry[];
+  /** Files of the workspace that a sandbox hid, because they may hold secrets; paths below the workspace. `stderr` of a failed command names them. */
+  readonly hiddenFiles?: readonly string[];
   /** Connections that a sandbox refused while it ran, as `example.com:443`. Another command that ran at the same time may have asked for them. */
   readonly refusedHosts?: readonly string[];
   /** The bytes of memory that it may use, if the kernel ended one of its processes for using more, or refused memory to it. */

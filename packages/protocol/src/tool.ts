@@ -85,6 +85,8 @@ export interface ToolCall {
    * `denied` where a rule denies it or asks before it, else `unlisted`. Absent outside of a run.
    */
   judgeHost?(host: string, port: number): HostVerdict;
+  /** True if a rule about `reveal`, or an answer, shows a file that a sandbox hides to every command, at this moment. Absent outside of a run. */
+  mayReveal?(path: string): boolean;
   /**
    * Says that the result will hold text that nobody vouches for, where that shows only while the call runs: a link that led outside, a page
    * behind a redirect. Absent outside of a run. @param source where the text is from, in a few words for a person

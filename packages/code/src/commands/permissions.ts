@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { explain } from "./explain.ts";
 import { openHome } from "../core/home.ts";
-import { readProjectRules, removeFromProject } from "../core/project-rules.ts";
+import { allowInProject, readProjectRules, removeFromProject } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import type { PermissionsCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
@@ -16,6 +16,11 @@ export async function permissions({ action, json, cwd }: PermissionsCommand, hos
   const given = resolve(host.cwd, cwd ?? ".");
   // Of a folder that is gone the rules can still be taken back.
   const project = await realpath(given).catch(() => given);
+  if (action.type === "allow") {
+    await allowInProject(home, project, [action.rule], now());
+    stdout.write(json ? `${JSON.stringify({ project, allowed: action.rule })}\n` : `allowed in ${project} from now on: ${action.rule}\n`);
+    return 0;
+  }
   if (action.type === "remove") {
     if (!(await removeFromProject(home, project, action.rule, now())))
       throw new UsageError(`${JSON.stringify(action.rule)} is not always allowed in ${project}`, `${command} permissions shows what is.`);

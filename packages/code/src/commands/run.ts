@@ -7,6 +7,7 @@ import { launchToMetadata } from "../core/launch.ts";
 import { openModels } from "../core/model-access.ts";
 import { forkSession, newSession } from "../core/new-session.ts";
 import { readProjectRules } from "../core/project-rules.ts";
+import { secretNotices } from "../core/secret-notice.ts";
 import { noSandboxLine, settleSandbox } from "../core/settle-sandbox.ts";
 import { readTask } from "../core/read-task.ts";
 import { listSessions } from "../core/listed-session.ts";
@@ -41,6 +42,11 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const planned = await planLaunch(command, found, access, stores, host);
   const policy = await policyAt(planned.agent.policy);
   const { launch, problem } = await settleSandbox(planned, policy);
+  const notices = launch.inSandbox
+    ? await secretNotices(stores.home, launch.cwd, policy)
+    : problem === undefined
+      ? []
+      : [noSandboxLine(problem)];
   const project = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
   const options = {
@@ -56,11 +62,10 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
     if (untrusted.length > 0 && (await askTrust(untrusted, host))) await trustItems(stores.home, project, untrusted, host.now());
     const forked = found && command.fork ? await forkSession(openSessionRunner(stores), found.id, launch.cwd) : found?.id;
-    const notices = problem === undefined ? [] : [noSandboxLine(problem)];
     return await converse({ ...options, notices, trust, session: forked, resume: found?.open === true, task }, host);
   }
 
-  if (problem !== undefined) host.stderr.write(`keelson: ${printable(noSandboxLine(problem))}\n`);
+  for (const notice of notices) host.stderr.write(`keelson: ${printable(notice)}\n`);
   const leftOut = (item: ProjectItem): void =>
     void host.stderr.write(`keelson: ${leftOutLine([item], `${host.command} trust accept ${item.path}, or --trust for one run`)}\n`);
   await using servers = await serversOfRuns({

@@ -1,10 +1,11 @@
 import { delimiter, dirname } from "node:path";
 import type { Executor, PermissionRule } from "@keelson/protocol";
-import { createProcessExecutor, createSandboxExecutor, createSandboxSession } from "keelson/environment";
+import { createProcessExecutor, createSandboxExecutor, createSandboxSession, findSecretFiles } from "keelson/environment";
 import type { Policy } from "keelson/security";
 import type { LeavingExecutor } from "../tools/bash.ts";
 import { codingPolicy } from "./coding-policy.ts";
 import { commandEnvironment } from "./command-environment.ts";
+import { secretLines } from "./secret-notice.ts";
 
 /** The executors for the commands of a run. */
 export interface CodingExecutors {
@@ -66,7 +67,10 @@ export async function checkSandbox(cwd: string, policy: Policy | undefined): Pro
 }
 
 /** For the model, which otherwise learns of each limit by running into it. */
-export function sandboxLines({ sandbox: { filesystem = {}, network, commands } }: Pick<Policy, "sandbox"> = { sandbox: {} }): string {
+export function sandboxLines(
+  cwd: string,
+  { sandbox: { filesystem = {}, network, commands } }: Pick<Policy, "sandbox"> = { sandbox: {} },
+): string {
   const { writableRoots = ["the project"], deniedPaths = [] } = filesystem;
   const opened = "others have to be opened with `hosts` of bash, which a person decides";
   const hosts =
@@ -79,6 +83,7 @@ export function sandboxLines({ sandbox: { filesystem = {}, network, commands } }
     `Commands run in a sandbox: they can write only in ${writableRoots.join(", ")} and in /tmp. /tmp and the loopback network last for the session, so that a server in the background answers later commands.`,
     `${hosts}.`,
     "What cannot work inside runs with `outside: true` and a reason; a person decides.",
+    ...(filesystem.hideSecrets === false ? [] : secretLines(findSecretFiles(cwd))),
     ...(deniedPaths.length > 0 ? [`These are hidden: ${deniedPaths.join(", ")}.`] : []),
     ...(commands?.allowed !== undefined ? [`Only these programs run: ${commands.allowed.join(", ")}.`] : []),
     ...(commands?.denied !== undefined && commands.denied.length > 0 ? [`These programs don't: ${commands.denied.join(", ")}.`] : []),

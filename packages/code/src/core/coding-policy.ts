@@ -7,8 +7,8 @@ import { openPackageCaches } from "./package-caches.ts";
 const MEMORY = "50%";
 
 /**
- * Returns the policy of the sandbox for the commands of a project: that of the person, with denied programs hidden, a limit of memory, and caches of
- * packages that can be written.
+ * Returns the policy of the sandbox for the commands of a project: that of the person, with denied programs and untracked secrets hidden, a limit of
+ * memory, and caches of packages that can be written.
  * @param home the folder of Keelson; without it there are no caches
  */
 export function codingPolicy(
@@ -31,11 +31,16 @@ export function codingPolicy(
   const caches = home === undefined || filesystem?.readableRoots !== undefined ? undefined : openPackageCaches(home, cwd, env);
   return {
     ...given,
+    filesystem: { ...filesystem, hideSecrets: filesystem?.hideSecrets ?? true },
     resources: { memory: MEMORY, ...given.resources },
     ...(hidden.length > 0 && { commands: { ...commands, denied: [...new Set([...(commands?.denied ?? []), ...hidden])] } }),
     ...(caches && {
       environment: { ...environment, set: { ...caches.variables, ...environment?.set } },
-      filesystem: { ...filesystem, cacheFolders: [...(filesystem?.cacheFolders ?? []), caches.folder] },
+      filesystem: {
+        ...filesystem,
+        hideSecrets: filesystem?.hideSecrets ?? true,
+        cacheFolders: [...(filesystem?.cacheFolders ?? []), caches.folder],
+      },
     }),
   };
 }

@@ -97,7 +97,7 @@ function createCodingAgent(
     instructions: async function codingInstructions() {
       const projectInstructions = await readAgentsMd({ cwd, home: home.path, isTrusted });
       const variables = withheldLines(commandEnvironment(policy, { sandbox }));
-      return systemPrompt({ cwd, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(policy) }) });
+      return systemPrompt({ cwd, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(cwd, policy) }) });
     },
     tools: withoutSecretValues(tools, secrets),
     ...(toolSources.length > 0 && { toolSources: toolSources.map((source) => redactToolSource(source, secrets.redactor)) }),

@@ -3,6 +3,7 @@ import type { PermissionRule } from "@keelson/protocol";
 import { agentOptions } from "./agent-options.ts";
 import type { CommandLine } from "./command-line.ts";
 import { cwdOf } from "./cwd-of.ts";
+import { parseRule } from "./parse-rule.ts";
 import type { ProgramOptions } from "./program-options.ts";
 
 /** `keelson permissions` and its actions. */
@@ -26,6 +27,19 @@ export function addPermissions(program: Command, accept: (command: CommandLine) 
       accept({
         type: "permissions",
         action: { type: "explain", command: words.join(" "), agent: agentOptions(program.opts<ProgramOptions>(), rules) },
+        json: options.json === true,
+        ...cwdOf(program),
+      }),
+    );
+  permissions
+    .command("allow")
+    .description("always allow in this project what a rule says, as in 'reveal(.env)' or 'bash(npm test)'")
+    .argument("<rule>", "an allow rule, in quotes")
+    .option("--json", "print JSON")
+    .action((rule: string, options: { json?: true }) =>
+      accept({
+        type: "permissions",
+        action: { type: "allow", rule: parseRule(rule, "allow").pattern },
         json: options.json === true,
         ...cwdOf(program),
       }),

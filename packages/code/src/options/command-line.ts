@@ -110,6 +110,7 @@ export interface SessionsCommand {
 
 export type PermissionsAction =
   | { readonly type: "list"; readonly all: boolean }
+  | { readonly type: "allow"; readonly rule: string }
   | { readonly type: "remove"; readonly rule: string }
   | { readonly type: "explain"; readonly command: string; readonly agent: AgentOptions };
 

@@ -12,6 +12,7 @@ const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
   outside: "exactly this, outside of the sandbox",
   host: "connections of every command to this host",
   port: "this port on your machine",
+  reveal: "this hidden file for every command",
 };
 
 const INDENT = "     ";

@@ -15,7 +15,7 @@ import { createLongOutput, type LongOutput } from "./long-output.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
-import { hostJudge, isOutside, withRequests } from "./sandbox-requests.ts";
+import { hostJudge, isOutside, revealJudge, withRequests } from "./sandbox-requests.ts";
 import { flag, integer, list, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
 import { toolFailure } from "./workspace-files.ts";
@@ -28,6 +28,7 @@ export interface BashInput {
   readonly reason?: string;
   readonly hosts?: readonly string[];
   readonly publish?: readonly number[];
+  readonly reveal?: readonly string[];
 }
 /** The ways out of a sandbox. */
 export interface LeavingExecutor {
@@ -111,6 +112,12 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
           integer("A port.", { minimum: 1024, maximum: 65535 }),
         ),
       ),
+      reveal: optional(
+        list(
+          "Files that the sandbox hides, because they may hold secrets, and that it needs although it does not name them. A person is asked.",
+          text("A path such as .env, relative to the project."),
+        ),
+      ),
     }),
     permissionText: ({ command }) => command,
     async effectsOf(input, where) {
@@ -121,18 +128,19 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
         return { ...withCredentials(line, leaving?.outside ?? exec), outside: { reason: input.reason?.trim() || "no reason was given" } };
       const programs = plannedPrograms(where, exec);
       if (programs.confine === undefined) return withCredentials(line, programs);
-      return programs.confine(withCredentials(withRequests(line, input), programs));
+      return programs.confine(withCredentials(withRequests(line, input, where.cwd), programs));
     },
     untrusted: untrustedOutput,
 
     async execute(input, call) {
-      const { command, timeout_seconds: given, run_in_background = false, hosts = [], publish = [] } = input;
+      const { command, timeout_seconds: given, run_in_background = false, hosts = [], publish = [], reveal = [] } = input;
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
       const programs = runsIn(input, call);
       const isConfined = programs.confine !== undefined;
       const own = call.environment === undefined ? leaving : undefined;
-      const named = isConfined ? [...((await readCommandLine(command, { cwd: call.cwd })).hosts ?? []), ...hosts] : [];
-      const request = { command, env: ENVIRONMENT, signal: call.signal, ...(isConfined && hostJudge(named, call)) };
+      const line = isConfined ? await readCommandLine(command, { cwd: call.cwd }) : {};
+      const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
+      const request = { command, env: ENVIRONMENT, signal: call.signal, ...judges };
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
         const isTold = (job: string): boolean => killed.has(job);

@@ -38,6 +38,8 @@ export {
   type ResourcePolicy,
   type SandboxPolicy,
 } from "./sandbox/sandbox-policy.ts";
+export { findSecretFiles, type SecretFiles } from "./sandbox/secret-files.ts";
+export { SECRET_PATHS, SECRET_SAMPLES } from "./workspace/secret-paths.ts";
 export { GIT_STEERING_PATHS, STEERING_PATHS } from "./workspace/steering-paths.ts";
 export { isPublicAddress } from "../transport/public-address.ts";
 export type { Dial, FilteringProxyOptions, NetworkDecision } from "./sandbox/network/filtering-proxy.ts";

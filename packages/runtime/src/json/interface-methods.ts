@@ -92,6 +92,7 @@ const PROGRAM = {
   maxOutputBytes: true,
   signal: true,
   judgeHost: true,
+  mayReveal: true,
 };
 
 const JOB: OptionNames<JobRequest> = { ...PROGRAM, command: true, program: true, args: true, blobs: true, pty: true };

@@ -13,7 +13,7 @@ import { createProbeWorld, type ProbeWorld } from "./probe-world.ts";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
 
 const policyOf = ({ outside }: ProbeWorld): SandboxPolicy => ({
-  filesystem: { deniedPaths: ["denied", "deep/er", "not-yet", ".claude/private/key", join(outside, "secret")] },
+  filesystem: { deniedPaths: ["denied", "deep/er", "not-yet", ".claude/private/key", join(outside, "secret")], hideSecrets: true },
   resources: { processes: 80, memory: "256MiB", fileSize: "32MiB", openFiles: 256, temporary: "16MiB" },
 });
 
@@ -38,12 +38,16 @@ function endings(output: string): (number | "nowhere" | undefined)[] {
   return ended;
 }
 
-/** Everything in some folders, and what instructs agents, without what was moved aside. */
+/** Everything in some folders, and what instructs agents, without what was moved aside and folders without anything else. */
 function stateOf(folders: readonly string[], { workspace }: ProbeWorld): readonly string[] {
-  return folders
+  const paths = folders
     .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => join(entry.parentPath, entry.name)))
     .filter((path) => !path.includes(".withheld-"))
-    .concat(join(workspace, "AGENTS.md"))
+    .concat(join(workspace, "AGENTS.md"));
+  const isEmpty = (path: string): boolean =>
+    lstatSync(path).isDirectory() && !paths.some((other) => other.startsWith(`${path}/`) && !lstatSync(other).isDirectory());
+  return paths
+    .filter((path) => !isEmpty(path))
     .toSorted()
     .map((path) => `${path} ${lstatSync(path).mode} ${lstatSync(path).isFile() ? readFileSync(path, "utf8") : ""}`);
 }

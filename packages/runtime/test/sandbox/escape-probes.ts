@@ -1,5 +1,6 @@
 import type { EscapeProbe } from "./escape-probe.ts";
 import { HOOK_PROBES } from "./hook-probes.ts";
+import { SECRET_PROBES } from "./secret-probes.ts";
 
 /** A system call by its number on x86-64; ends with 0 unless the call is not permitted or not there. */
 const call = (number: number, ...values: readonly string[]): string =>
@@ -290,6 +291,7 @@ export const ESCAPE_PROBES: readonly EscapeProbe[] = [
   },
 
   ...HOOK_PROBES,
+  ...SECRET_PROBES,
 
   {
     kind: "resource",

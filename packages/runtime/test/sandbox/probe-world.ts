@@ -35,6 +35,7 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
     "workspace/.claude/private",
     "workspace/denied",
     "workspace/deep/er",
+    "workspace/services/api",
     "outside",
   ])
     mkdirSync(join(base, folder), { recursive: true });
@@ -55,6 +56,9 @@ export async function createProbeWorld(): Promise<ProbeWorld> {
     "workspace/lefthook.yml": "pre-commit:\n",
     "workspace/denied/key": "canary\n",
     "workspace/deep/er/key": "canary\n",
+    "workspace/.env": "TOKEN=canary\n",
+    "workspace/services/api/.env.local": "TOKEN=canary\n",
+    "workspace/services/api/server.pem": "canary\n",
     "outside/secret": "canary\n",
     ...Object.fromEntries(["file", "truncated", "deleted", "renamed", "taken"].map((file) => [`outside/${file}`, "kept\n"])),
   };

@@ -180,6 +180,11 @@ describeWithBubblewrap("repositories that a command makes, in a sandbox", () => 
       "config",
     ],
     [
+      "hooks of a submodule that comes later",
+      "git init -q; mkdir -p .git/modules/a/later/hooks; echo x > .git/modules/a/later/hooks/pre-push",
+      ".git/modules/a/later/hooks/pre-push",
+    ],
+    [
       "a folder that borrows objects",
       "git init -q sub; mkdir x; echo 'ref: refs/heads/x' > x/HEAD; echo ../sub/.git > x/commondir",
       "x/commondir",

@@ -8,7 +8,7 @@ import type { CallBroker } from "./broker/call-broker.ts";
 import { guardedSecrets } from "./guarded-secrets.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { labelledState } from "./labelled-state.ts";
-import { hostVerdict } from "./host-verdict.ts";
+import { hostVerdict, mayReveal } from "./host-verdict.ts";
 import { mayRead } from "./may-read.ts";
 import { toolServicesOf } from "../turn/held-services.ts";
 import type { Loop } from "../turn/loop.ts";
@@ -40,6 +40,7 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, bro
     declare: (effect) => declareInCall(loop, call, effect),
     mayRead: (path) => mayRead(loop, call, path),
     judgeHost: (host, port) => hostVerdict(loop, call, host, port),
+    mayReveal: (file) => mayReveal(loop, call, file),
     markUntrusted: (source) => void call.marks.push(source),
     ...(broker && { ask: (question) => askInCall(broker, question), infer: (request) => inferInCall(broker, request) }),
     ...(cwd !== undefined && { cwd }),

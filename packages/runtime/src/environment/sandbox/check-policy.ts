@@ -62,6 +62,8 @@ const POLICY: Members = {
     readableRoots: listOf(isPath),
     deniedPaths: listOf(isPath),
     hideCredentials: isFlag,
+    hideSecrets: isFlag,
+    revealed: listOf(isInnerPath),
     protectedPaths: listOf(isInnerPath),
     cacheFolders: listOf(isPath),
   },

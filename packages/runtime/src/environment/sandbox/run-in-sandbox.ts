@@ -12,6 +12,7 @@ import { cannotRun } from "./cannot-run.ts";
 import { deniedPrograms } from "./denied-programs.ts";
 import { enclosedCommand } from "./enclosed-command.ts";
 import { withMovedAside } from "./tell-moved-aside.ts";
+import { hideSecrets, withHidden } from "./hide-secrets.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy, type NetworkDecision } from "./network/filtering-proxy.ts";
 import { bridgeScript, bridgeTo, BRIDGE_PROGRAM } from "./network/network-bridge.ts";
@@ -153,7 +154,8 @@ async function runInSandbox(
 
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
   const shown = credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [];
-  await using mounts = await prepareMounts(policy, workspace, [...shown, ...(wiring.shown ?? [])], place, onMoved);
+  const hiding = hideSecrets(policy, { workspace, place, request });
+  await using mounts = await prepareMounts(hiding.policy, workspace, [...shown, ...(wiring.shown ?? [])], place, onMoved);
   const showsAll = policy.filesystem?.readableRoots === undefined;
   const isNodeDenied = mounts.mounts.some(({ path, as }) => as === "hidden-folder" && isWithin(node, path));
   const hiddenPrograms = await deniedPrograms(policy);
@@ -235,7 +237,7 @@ async function runInSandbox(
     const refusedConnections = [...refusedHosts, ...(following?.refused ?? [])];
     const memoryLimit = watch?.hasEnded === true ? watched : await reachedMemory(policy, group, response);
     return {
-      ...response,
+      ...withHidden(response, hiding.hidden, request),
       ...(memoryLimit !== undefined && { memoryLimit }),
       ...(refusedConnections.length > 0 && { refusedHosts: refusedConnections }),
     };

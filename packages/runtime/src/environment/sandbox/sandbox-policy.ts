@@ -25,6 +25,13 @@ export interface FilesystemPolicy {
   /** Well-known places of keys, tokens and browser profiles are denied, too. Default: true. */
   readonly hideCredentials?: boolean;
   /**
+   * Files of the workspace that git does not track are denied if `SECRET_PATHS` names them, and are found anew for each command. Default: false. Their
+   * samples (`SECRET_SAMPLES`), and files that git tracks, are not.
+   */
+  readonly hideSecrets?: boolean;
+  /** Paths below the workspace that `hideSecrets` does not hide. */
+  readonly revealed?: readonly string[];
+  /**
    * Paths below each writable root that stay read-only, and are moved aside if a command makes them. Default: `STEERING_PATHS` in any folder, and
    * `GIT_STEERING_PATHS` in folders of git.
    */

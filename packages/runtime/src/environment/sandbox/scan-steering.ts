@@ -86,18 +86,22 @@ export class SteeringScanner {
   #lookAtRepository(root: ScannedRoot, folder: string, found: Found): void {
     if (found.repositories.has(folder)) return;
     found.repositories.add(folder);
-    for (const name of GIT_STEERING_PATHS) {
-      const path = below(folder, name);
-      if (name === "hooks") this.#lookAtHooks(root, path, found);
-      else if (name === "modules") this.#lookAtModules(root, path, found);
-      else this.#take(root, path, name, found);
-    }
+    this.#lookAtEntries(root, folder, found);
     const worktrees = below(folder, "worktrees");
     const { folders, links } = this.#listings.list(joined(root.location, worktrees));
     for (const name of links) found.steering.add(below(worktrees, name));
     for (const worktree of folders.map((name) => below(worktrees, name))) {
       found.worktrees.add(worktree);
       for (const name of WORKTREE_PATHS) this.#take(root, below(worktree, name), name, found);
+    }
+  }
+
+  #lookAtEntries(root: ScannedRoot, folder: string, found: Found): void {
+    for (const name of GIT_STEERING_PATHS) {
+      const path = below(folder, name);
+      if (name === "hooks") this.#lookAtHooks(root, path, found);
+      else if (name === "modules") this.#lookAtModules(root, path, found);
+      else this.#take(root, path, name, found);
     }
   }
 
@@ -125,8 +129,10 @@ export class SteeringScanner {
         this.#lookAtRepository(root, folder, found);
         continue;
       }
+      // Not yet a repository, but git keeps what is there when it makes one.
+      if (folder !== path) this.#lookAtEntries(root, folder, found);
       for (const name of listing.links) found.steering.add(below(folder, name));
-      left.push(...listing.folders.map((name) => below(folder, name)));
+      left.push(...listing.folders.filter((name) => name !== "hooks").map((name) => below(folder, name)));
     }
   }
 

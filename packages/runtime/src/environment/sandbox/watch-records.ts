@@ -1,12 +1,11 @@
 import { appendFileSync, lstatSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { makeFolder } from "../../platform/make-folder.ts";
+import { join } from "node:path";
 import { nodeCrypto } from "../../platform/node-crypto.ts";
 import { isDeadOwner, processOwner } from "../../platform/process-owner.ts";
 import { PathNames } from "../workspace/path-names.ts";
 import { STEERING_PATHS } from "../workspace/steering-paths.ts";
 import { bytesOf, isMissing } from "./folder-listing.ts";
+import { stateFolder } from "./state-folder.ts";
 
 /** The files of a folder that steered later work when a command began. It is on disk, so that another process finds it if this one is killed. */
 export interface WatchRecord {
@@ -39,7 +38,6 @@ const STALE_MS = 10 * 60_000;
 const SUFFIX = ".watch";
 
 let names: PathNames | undefined;
-let folder: string | undefined | null = null;
 
 /** Writes a record, and keeps its time until it is removed. Without a folder for it the record is only kept in memory. */
 export function writeRecord({ root, inode, known, byName, watched }: Omit<WatchRecord, "file" | "lastSeenMs">): {
@@ -47,7 +45,7 @@ export function writeRecord({ root, inode, known, byName, watched }: Omit<WatchR
   read(): ReadonlySet<string>;
   remove(): void;
 } {
-  const at = recordFolder();
+  const at = stateFolder();
   const header: Header = { version: 1, owner: processOwner(), root, inode, byName, watched };
   const text = [header, ...known].map((line) => `${JSON.stringify(line)}\n`).join("");
   const file = at && join(at, `${nodeCrypto().randomBytes(8).toString("hex")}${SUFFIX}`);
@@ -91,7 +89,7 @@ export function addToRecords(given: string): void {
 }
 
 function allRecords(): readonly WatchRecord[] {
-  const at = recordFolder();
+  const at = stateFolder();
   if (at === undefined) return [];
   try {
     return readdirSync(at)
@@ -126,23 +124,5 @@ function touch(file: string): void {
     utimesSync(file, now, now);
   } catch (error) {
     if (!isMissing(error)) throw error;
-  }
-}
-
-/** The folder of records: in the home folder of Keelson, which commands never see, or in the folder for temporary files. */
-function recordFolder(): string | undefined {
-  if (folder !== null) return folder;
-  const home = process.env["KEELSON_HOME"];
-  const own = home === undefined || home === "" ? join(homedir(), ".keelson") : resolve(home);
-  return (folder = [join(own, "sandbox"), join(tmpdir(), `keelson-sandbox-${process.getuid?.() ?? ""}`)].find(isUsable));
-}
-
-function isUsable(path: string): boolean {
-  try {
-    makeFolder(path, 0o700);
-    const { uid, mode } = lstatSync(path);
-    return lstatSync(path).isDirectory() && uid === (process.getuid?.() ?? uid) && (mode & 0o022) === 0;
-  } catch {
-    return false;
   }
 }

@@ -1,7 +1,7 @@
 import type { CommandEffect } from "@keelson/protocol";
 import { compileGlob, globsMeet, matchesGlob, type Glob } from "./glob.ts";
 import type { JudgedCall } from "./judged-call.ts";
-import { matchesPath, type SeenPath } from "./path-pattern.ts";
+import { matchesPath, seePath, type SeenPath } from "./path-pattern.ts";
 import { isExact, type CompiledRule } from "./permission-rule.ts";
 
 /** A rule as it stands to one tool. */
@@ -25,13 +25,15 @@ export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolea
   if (own && effects.commands?.some((command) => namesCommand(argument, command))) return true;
   return (
     call.reads.some((path) => bindsRead({ compiled, own }, path)) ||
+    effects.reveals?.some((path) => bindsRead({ compiled, own }, seePath(path, undefined))) === true ||
     call.writes.some((path) => bindsWrite({ compiled, own }, path)) ||
     effects.hosts?.some((host) => bindsHost({ compiled, own }, host)) === true
   );
 }
 
 /** True if the rule is about a way out of the sandbox that the call asks for. */
-function namesOpening({ opens, argument }: CompiledRule, call: JudgedCall): boolean {
+function namesOpening(compiled: CompiledRule, call: JudgedCall): boolean {
+  const { opens, argument } = compiled;
   const { outside, ports = [], commands = [], hosts = [] } = call.effects ?? {};
   switch (opens) {
     case "outside":
@@ -39,11 +41,18 @@ function namesOpening({ opens, argument }: CompiledRule, call: JudgedCall): bool
       return argument === undefined || matchesGlob(argument, call.text()) || commands.some((command) => namesCommand(argument, command));
     case "port":
       return ports.some((port) => argument === undefined || matchesGlob(argument, String(port)));
+    case "reveal":
+      return call.effects?.reveals?.some((path) => opensFile(compiled, path)) === true;
     case "host":
       return argument === undefined && hosts.length > 0;
     default:
       return false;
   }
+}
+
+/** True if a rule about `reveal` names a file, by its path below the workspace. */
+export function opensFile({ opens, argument, path }: CompiledRule, file: string): boolean {
+  return opens === "reveal" && (argument === undefined || (path !== undefined && matchesPath(path, seePath(file, undefined))));
 }
 
 /** Exactly what stands there, as a whole: the one kind of rule that covers what can't be known by reading. */

@@ -31,9 +31,10 @@ export const REACHING_TOOLS: { readonly [K in keyof RuleReach]: readonly string[
   hosts: ["web_fetch", "host"],
 };
 
-/** Ways out of a sandbox, as rules name them in the place of a tool: `outside(npm publish*)`, `host(example.com)`, `port(3000)`. */
-export type Opening = "outside" | "host" | "port";
-export const OPENINGS: readonly Opening[] = ["outside", "host", "port"];
+/** Ways out of a sandbox, as rules name them in the place of a tool: `outside(npm publish*)`, `host(example.com)`, `port(3000)`,
+ * `reveal(.env)`. */
+export type Opening = "outside" | "host" | "port" | "reveal";
+export const OPENINGS: readonly Opening[] = ["outside", "host", "port", "reveal"];
 
 const BEHAVIORS: readonly PermissionBehavior[] = ["allow", "deny", "ask"];
 

@@ -5,7 +5,7 @@ import { matchesGlob } from "../../definition/permissions/glob.ts";
 import type { JudgedCall } from "../../definition/permissions/judged-call.ts";
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { describeCall } from "./describe-question.ts";
-import { bindsHost } from "../../definition/permissions/match-rule.ts";
+import { bindsHost, opensFile } from "../../definition/permissions/match-rule.ts";
 
 /** The allow rules of a call that asks to run outside of the sandbox: those about `outside` in the place of those about its tool. */
 export function outsideRules(rules: readonly RuleVerdict[]): readonly RuleVerdict[] {
@@ -35,30 +35,36 @@ export function decideOutside(decision: PermissionDecision, call: JudgedCall, mo
   };
 }
 
-/** Makes a decision stricter where the call asks for hosts or ports of the sandbox that no rule about `host` and `port` opens. */
+/** Makes a decision stricter where the call asks for hosts, ports or hidden files of the sandbox that no rule about `host`, `port` or `reveal` opens. */
 export function decideOpenings(
   decision: PermissionDecision,
   call: JudgedCall,
   { mode, allow }: { readonly mode: PermissionMode; readonly allow: readonly RuleVerdict[] },
 ): PermissionDecision {
-  const { confined, ports = [] } = call.effects ?? {};
+  const { confined, ports = [], reveals = [] } = call.effects ?? {};
   if (decision.behavior === "deny" || mode === "bypass-all") return decision;
   const hosts = (confined?.closed ?? []).filter((host) => !allow.some((rule) => opensHost(rule, host)));
   const closedPorts = ports.map(String).filter((port) => !allow.some((rule) => opensPort(rule, port)));
-  if (hosts.length + closedPorts.length === 0) return decision;
+  const files = reveals.filter((file) => !allow.some(({ compiled }) => opensFile(compiled, file)));
+  if (hosts.length + closedPorts.length + files.length === 0) return decision;
   const reasons = [
     ...(hosts.length > 0 ? [`The sandbox has no connection to ${hosts.join(", ")} yet.`] : []),
     ...(closedPorts.length > 0
       ? [`Port ${closedPorts.join(", ")} of the sandbox would be reachable on this machine, for its browser and every other program.`]
       : []),
+    ...(files.length > 0 ? [`It would see ${files.join(", ")}, which the sandbox hides because it may hold secrets.`] : []),
   ];
   if (mode === "deny-unauthorized")
     return {
       behavior: "deny",
-      reason: `${reasons.join(" ")} In permission mode deny-unauthorized nobody is asked: rules such as "host(example.com)" and "port(3000)" open them.`,
+      reason: `${reasons.join(" ")} In permission mode deny-unauthorized nobody is asked: rules such as "host(example.com)", "port(3000)" and "reveal(.env)" open them.`,
     };
-  const rules = [...hosts.map((host) => exactRule("host", host)), ...closedPorts.map((port) => exactRule("port", port))];
-  const opened: AlwaysChoice = { scope: hosts.length > 0 ? "host" : "port", rules };
+  const rules = [
+    ...hosts.map((host) => exactRule("host", host)),
+    ...closedPorts.map((port) => exactRule("port", port)),
+    ...files.map((file) => exactRule("reveal", file)),
+  ];
+  const opened: AlwaysChoice = { scope: hosts.length > 0 ? "host" : closedPorts.length > 0 ? "port" : "reveal", rules };
   const summary = reasons.map((reason) => reason.replace(/\.$/, "")).join("; ");
   if (decision.behavior === "allow") return { behavior: "ask", reason: reasons.join(" "), always: [opened], shown: { summary } };
   // A lasting answer must answer the other question about the call, too.

@@ -1,6 +1,8 @@
 import type { HostVerdict } from "@keelson/protocol";
 import type { CompiledPolicy, RuleVerdict } from "../../definition/permissions/compiled-policy.ts";
 import { matchesGlob } from "../../definition/permissions/glob.ts";
+import { bindsRead, opensFile } from "../../definition/permissions/match-rule.ts";
+import { seePath } from "../../definition/permissions/path-pattern.ts";
 
 // A rule that names a host without a port is about these.
 const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
@@ -34,4 +36,24 @@ export function judgeHost(
     const { deny, ask } = policy.rulesFor(tool);
     return [...deny, ...ask];
   }
+}
+
+/** True if the rules of all policies, or an answer of a person, show a hidden file to every command, and no rule denies or asks about it. */
+export function judgeReveal(
+  file: string,
+  {
+    policies,
+    tool,
+    grants,
+  }: { readonly policies: readonly CompiledPolicy[]; readonly tool: string; readonly grants: readonly RuleVerdict[] },
+): boolean {
+  const path = seePath(file, undefined);
+  return (
+    policies.length > 0 &&
+    policies.every((policy) => {
+      const { allow, ask, deny } = policy.rulesFor(tool);
+      if ([...ask, ...deny].some((rule) => opensFile(rule.compiled, file) || bindsRead(rule, path))) return false;
+      return (policy.mode === "deny-unauthorized" ? allow : [...allow, ...grants]).some((rule) => opensFile(rule.compiled, file));
+    })
+  );
 }
