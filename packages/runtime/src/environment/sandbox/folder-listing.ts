@@ -7,6 +7,8 @@ export interface FolderListing {
   readonly links: readonly string[];
   /** All other entries. */
   readonly files: readonly string[];
+  /** True if its entries can't be listed, although some may be opened by their names. */
+  readonly isClosed?: true;
 }
 
 interface KeptListing extends FolderListing {
@@ -16,6 +18,7 @@ interface KeptListing extends FolderListing {
 }
 
 const EMPTY: FolderListing = { folders: [], links: [], files: [] };
+const CLOSED: FolderListing = { ...EMPTY, isClosed: true };
 const MAX_KEPT = 50_000;
 // The clock of a file system advances in steps of some milliseconds: a second change within one step would not be seen.
 const SETTLED_NS = 100_000_000n;
@@ -39,7 +42,7 @@ export class FolderListings {
       else this.#kept.set(path, { ...listing, inode: stats.ino, device: stats.dev, changedNs: stats.ctimeNs });
       return listing;
     } catch (error) {
-      // Gone meanwhile, or not ours to read: programs of this user find nothing there either.
+      if (stats !== undefined && (error as NodeJS.ErrnoException).code === "EACCES") return CLOSED;
       if (isMissing(error)) return EMPTY;
       throw error;
     }

@@ -1,4 +1,4 @@
-import { lstatSync, renameSync } from "node:fs";
+import { accessSync, chmodSync, constants, lstatSync, renameSync, statSync } from "node:fs";
 import { type MovedEntry, VfsError } from "@keelson/protocol";
 import { type AnchoredDirectory, openChild, openDirectory } from "../files/anchored-directory.ts";
 import type { DiskView } from "../files/disk-view.ts";
@@ -24,7 +24,9 @@ export async function moveAside(root: string, path: string, disk: DiskView): Pro
       const suffix = Buffer.from(`${SUFFIX}${number}`);
       const name = Buffer.concat([last.subarray(0, MAX_NAME_BYTES - suffix.byteLength), suffix]);
       if (lstatSync(folder.at(name as unknown as string), { throwIfNoEntry: false }) !== undefined) continue;
-      renameSync(folder.at(last as unknown as string), folder.at(name as unknown as string));
+      const rename = (): void => renameSync(folder.at(last as unknown as string), folder.at(name as unknown as string));
+      if (isWritable(folder)) rename();
+      else withOwnerAccess(folder, rename);
       return { path: shown, to: shown.slice(0, shown.lastIndexOf("/") + 1) + name.toString("utf8") };
     }
   } catch (error) {
@@ -33,6 +35,26 @@ export async function moveAside(root: string, path: string, disk: DiskView): Pro
     return { path: shown, problem: error instanceof Error ? error.message : String(error) };
   } finally {
     for (const folder of open.toReversed()) await folder[Symbol.asyncDispose]();
+  }
+}
+
+function isWritable({ self }: AnchoredDirectory): boolean {
+  try {
+    accessSync(self, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Does something in a folder that a command closed to its own user, and closes it again. */
+function withOwnerAccess({ self }: AnchoredDirectory, work: () => void): void {
+  const { mode } = statSync(self);
+  chmodSync(self, mode | 0o700);
+  try {
+    work();
+  } finally {
+    chmodSync(self, mode & 0o7777);
   }
 }
 

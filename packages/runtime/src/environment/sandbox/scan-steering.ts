@@ -54,6 +54,8 @@ export class SteeringScanner {
       if (isFirst && listing.files.includes(".gitignore")) known.set(folder, readRules(root.location, folder, above));
       const rules = start === "" ? (known.get(folder) ?? above) : undefined;
 
+      // Programs could still read a file there whose name they know.
+      if (listing.isClosed === true && folder !== "") found.steering.add(folder);
       if (isRepository(listing)) this.#lookAtRepository(root, folder, found);
       for (const name of listing.links) {
         const path = below(folder, name);
