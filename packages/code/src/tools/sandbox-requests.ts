@@ -15,11 +15,7 @@ export function isOutside(
 }
 
 /** Adds to the effects of a line what the call asks of the sandbox. */
-export function withRequests(
-  effects: CallEffects,
-  { hosts = [], publish = [], reveal = [] }: BashInput,
-  cwd: string | undefined,
-): CallEffects {
+export function withRequests(effects: CallEffects, { hosts = [], publish = [], reveal = [] }: BashInput, cwd?: string): CallEffects {
   const all = [...new Set([...(effects.hosts ?? []), ...hosts.map(hostName)])];
   const reveals = [...new Set(reveal.map((path) => belowFolder(path, cwd)))];
   return {

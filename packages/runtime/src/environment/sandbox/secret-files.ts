@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path/posix";
+import { basename, join } from "node:path/posix";
 import { type DiskView, OWN_VIEW } from "../files/disk-view.ts";
 import { type NameStep, PathNames } from "../workspace/path-names.ts";
 import { SECRET_PATHS, SECRET_SAMPLES } from "../workspace/secret-paths.ts";
