@@ -40,7 +40,7 @@ function readGroups(): readonly Group[] {
 }
 
 /** Faults that are known and not mended yet, as `title: line`. The list must only shrink: lower this number with it. */
-const MOST_KNOWN_OPEN = 38;
+const MOST_KNOWN_OPEN = 0;
 const knownOpen: ReadonlySet<string> = new Set(
   readFileSync(new URL("attack-corpus-known-open.txt", import.meta.url), "utf8")
     .split("\n")
