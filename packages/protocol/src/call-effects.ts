@@ -39,6 +39,8 @@ export interface Confinement {
   readonly closed?: readonly string[];
   /** The names of the programs that it hides: a command that is not understood cannot start these. */
   readonly hides?: readonly string[];
+  /** Absolute paths of files and folders that its policy hides. */
+  readonly hidesFiles?: readonly string[];
 }
 
 /** One program with its arguments. */

@@ -1,5 +1,6 @@
 import type { PermissionRule } from "@keelson/protocol";
 import type { SandboxPolicy } from "keelson/environment";
+import { hiddenFiles } from "./hidden-files.ts";
 import { hiddenPrograms } from "./hidden-programs.ts";
 import { openPackageCaches } from "./package-caches.ts";
 
@@ -7,8 +8,8 @@ import { openPackageCaches } from "./package-caches.ts";
 const MEMORY = "50%";
 
 /**
- * Returns the policy of the sandbox for the commands of a project: that of the person, with denied programs and untracked secrets hidden, a limit of
- * memory, and caches of packages that can be written.
+ * Returns the policy of the sandbox for the commands of a project: that of the person, with denied programs, denied files and untracked secrets
+ * hidden, a limit of memory, and caches of packages that can be written.
  * @param home the folder of Keelson; without it there are no caches
  */
 export function codingPolicy(
@@ -26,21 +27,20 @@ export function codingPolicy(
   },
 ): SandboxPolicy {
   const hidden = hiddenPrograms(rules);
+  const files = hiddenFiles(rules);
   const { commands, environment, filesystem } = given;
   // Where only some folders can be read, the caches of the person are not among them.
   const caches = home === undefined || filesystem?.readableRoots !== undefined ? undefined : openPackageCaches(home, cwd, env);
   return {
     ...given,
-    filesystem: { ...filesystem, hideSecrets: filesystem?.hideSecrets ?? true },
+    filesystem: {
+      ...filesystem,
+      hideSecrets: filesystem?.hideSecrets ?? true,
+      ...(files.length > 0 && { deniedPaths: [...new Set([...(filesystem?.deniedPaths ?? []), ...files])] }),
+      ...(caches && { cacheFolders: [...(filesystem?.cacheFolders ?? []), caches.folder] }),
+    },
     resources: { memory: MEMORY, ...given.resources },
     ...(hidden.length > 0 && { commands: { ...commands, denied: [...new Set([...(commands?.denied ?? []), ...hidden])] } }),
-    ...(caches && {
-      environment: { ...environment, set: { ...caches.variables, ...environment?.set } },
-      filesystem: {
-        ...filesystem,
-        hideSecrets: filesystem?.hideSecrets ?? true,
-        cacheFolders: [...(filesystem?.cacheFolders ?? []), caches.folder],
-      },
-    }),
+    ...(caches && { environment: { ...environment, set: { ...caches.variables, ...environment?.set } } }),
   };
 }

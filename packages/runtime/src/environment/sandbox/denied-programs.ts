@@ -7,6 +7,26 @@ const NEEDED = ["/bin/sh", "/bin/bash", "/usr/bin/env", "/usr/bin/prlimit"];
 
 /** Where the denied programs stand in the command's `PATH` and in the usual folders. A file without which no command begins is not among them. */
 export async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise<string[]> {
+  const found = new Set<string>();
+  for (const program of commands?.denied ?? []) for (const path of await placesOf(program, environment)) found.add(path);
+  if (found.size > 0) for (const path of NEEDED) found.delete(await realpath(path).catch(() => path));
+  return [...found];
+}
+
+/** The names of the denied programs that a sandbox does hide, wherever they are installed. */
+export async function hiddenNames(policy: SandboxPolicy): Promise<readonly string[]> {
+  const denied = policy.commands?.denied ?? [];
+  if (denied.length === 0) return [];
+  const hidden = new Set(await deniedPrograms(policy));
+  const places = await Promise.all(denied.map((program) => placesOf(program, policy.environment)));
+  return denied.filter((_program, index) => {
+    const paths = places[index] ?? [];
+    return paths.length > 0 && paths.every((path) => hidden.has(path));
+  });
+}
+
+/** The files of a program, with links followed. */
+async function placesOf(program: string, environment: SandboxPolicy["environment"]): Promise<readonly string[]> {
   const folders = [
     ...(environment?.set?.["PATH"] ?? process.env["PATH"] ?? "").split(":"),
     "/usr/local/bin",
@@ -15,12 +35,7 @@ export async function deniedPrograms({ commands, environment }: SandboxPolicy): 
     "/usr/sbin",
     "/sbin",
   ];
-  const found = new Set<string>();
-  for (const program of commands?.denied ?? [])
-    for (const path of isAbsolute(program) ? [program] : folders.filter(isAbsolute).map((folder) => join(folder, program))) {
-      const real = await realpath(path).catch(() => undefined);
-      if (real !== undefined) found.add(real);
-    }
-  if (found.size > 0) for (const path of NEEDED) found.delete(await realpath(path).catch(() => path));
-  return [...found];
+  const paths = isAbsolute(program) ? [program] : folders.filter(isAbsolute).map((folder) => join(folder, program));
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)));
+  return real.filter((path) => path !== undefined);
 }

@@ -4,6 +4,8 @@ import { join, relative, resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { type CommandExecutor, createExecutor } from "../execution/create-executor.ts";
+import { policyPath } from "./policy-path.ts";
+import { hiddenNames } from "./denied-programs.ts";
 import { judgeEffects } from "./judge-effects.ts";
 import { unlistedHosts } from "./judge-hosts.ts";
 import { isWithin } from "./policy-path.ts";
@@ -60,6 +62,8 @@ export function createWorkspaceExecutor(
       // A host that may be opened is asked about, and not refused.
       const closed = options.session === undefined ? [] : unlistedHosts(policy.network, effects);
       const judged = { ...placed, ...(effects.hosts && { hosts: effects.hosts.filter((host) => !closed.includes(host)) }) };
+      const hides = await hiddenNames(policy);
+      const hidesFiles = (policy.filesystem?.deniedPaths ?? []).map((path) => policyPath(path, given, homedir()));
       return {
         ...effects,
         // The processes of the machine are not there, and their variables neither.
@@ -68,6 +72,8 @@ export function createWorkspaceExecutor(
           refused: judgeEffects(policy, judged, { workspace, home: homedir() }),
           reaches: reachOf(policy),
           ...(closed.length > 0 && { closed }),
+          ...(hides.length > 0 && { hides }),
+          ...(hidesFiles.length > 0 && { hidesFiles }),
         },
       };
     },

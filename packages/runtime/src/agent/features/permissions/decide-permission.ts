@@ -6,13 +6,12 @@ import { code, describeCall, describeOpen, describeSensitive } from "./describe-
 import { decideOpenings, decideOutside, outsideCall, outsideRules } from "./decide-openings.ts";
 import { judgeBounds } from "./judge-bounds.ts";
 import { leavesWith } from "./leaves-with.ts";
-import { mayTouchGuarded } from "./may-touch-guarded.ts";
-import { computedName, untoldOf } from "./untold-commands.ts";
+import { askAboutGuards, type Asked } from "./ask-about-guards.ts";
 import { isHarmless, judgedCall, type JudgedCall, type PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { bindsRead, bindsWrite, isExactly, namesCall } from "../../definition/permissions/match-rule.ts";
 import type { SeenPath } from "../../definition/permissions/path-pattern.ts";
 import { requireApproval } from "./require-approval.ts";
-import type { PermissionDecision, ShownQuestion } from "../../definition/permissions/permission-decision.ts";
+import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { isExact } from "../../definition/permissions/permission-rule.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 
@@ -162,58 +161,16 @@ function decideUnasked(
   isTainted: boolean,
 ): PermissionDecision {
   const { mode } = policy;
-  const { tool, effects } = call;
+  const { tool } = call;
   const allow = grants.length === 0 ? rules.allow : [...rules.allow, ...grants];
   const exact = allow.find((rule) => isExactly(rule, call));
   if (exact !== undefined) return exact.decision;
-  const asks = (
-    { reason, why, shown }: { readonly reason: string; readonly why: string; readonly shown: ShownQuestion },
-    open: readonly OpenPart[],
-    exactOnly: boolean,
-  ): PermissionDecision =>
+  const asks = ({ reason, why, shown }: Asked, open: readonly OpenPart[], exactOnly: boolean): PermissionDecision =>
     mode === "deny-unauthorized"
       ? unauthorized(tool, why)
       : { behavior: "ask", reason, always: alwaysChoices(call, { open, exactOnly }), shown };
-  const maybe = computedName(rules, call);
-  if (maybe !== undefined)
-    return asks(
-      {
-        reason: `The permission rule ${quote(maybe.rule.decision)} may be about ${quoteText(maybe.text)}, depending on what the line computes.`,
-        why: `the rule ${quote(maybe.rule.decision)} may be about it, depending on what the line computes`,
-        shown: {
-          summary: `${code(maybe.text)} may be what the rule ${code(maybe.rule.decision.rule?.pattern ?? "")} is about, depending on what the line computes`,
-        },
-      },
-      [],
-      true,
-    );
-  const untold = untoldOf(policy, rules, call);
-  if (untold.length > 0) {
-    const unknown = untold.join(" ");
-    const guards = rules.guards ? "rules deny or ask about" : "a policy forbids";
-    return asks(
-      {
-        reason: `What this would do can't be known by reading it, and there ${rules.guards ? "are rules that deny or ask for" : "is a policy that forbids"} some of it: ${unknown}`,
-        why: `what this would do can't be known by reading it: ${unknown}`,
-        shown: describeCall(call, `cannot be known before it runs, and ${guards} some of it: ${(untold[0] ?? "").replace(/\.$/, "")}`),
-      },
-      [],
-      true,
-    );
-  }
-  const guarded = effects?.confined === undefined ? mayTouchGuarded(policy, rules, call) : [];
-  if (guarded.length > 0) {
-    const told = guarded.map((pattern) => (pattern === "*" ? "any file" : JSON.stringify(pattern))).join(", ");
-    return asks(
-      {
-        reason: `Which files this would touch can't be told by reading it, and some may not be: it may touch ${told}.`,
-        why: `which files this would touch can't be told by reading it, and some may not be: it may touch ${told}`,
-        shown: describeCall(call, `may touch ${told}, and rules guard some of these files`),
-      },
-      [],
-      true,
-    );
-  }
+  const guarded = askAboutGuards(policy, rules, call);
+  if (guarded !== undefined) return asks(guarded, [], true);
   const sensitive = mode === "bypass-all" ? [] : sensitiveIn(policy, allow, call);
   if (sensitive.length > 0)
     return asks(

@@ -3,14 +3,20 @@ import { compileGlob, type Glob, globsMeet } from "../../definition/permissions/
 import type { JudgedCall } from "../../definition/permissions/judged-call.ts";
 import { seePath } from "../../definition/permissions/path-pattern.ts";
 import { deniedByBounds } from "./judge-bounds.ts";
+import { openGuards } from "./open-guards.ts";
 
-/** Which of the patterns of what a call may touch could be something that a rule denies or asks about, or that the policy denies. */
-export function mayTouchGuarded({ bounds }: CompiledPolicy, { deny, ask }: ToolRules, { effects, cwd }: JudgedCall): readonly string[] {
-  const { mayTouch = [] } = effects ?? {};
+/** Returns the patterns of what a call may touch that could be something that a rule denies or asks about, or that the policy denies. */
+export function mayTouchGuarded(policy: CompiledPolicy, rules: ToolRules, call: JudgedCall): readonly string[] {
+  const { effects, cwd } = call;
+  const { mayTouch = [], confined } = effects ?? {};
   if (mayTouch.length === 0) return [];
+  // A sandbox holds the bounds itself.
+  const bounds = confined === undefined ? policy.bounds : undefined;
   const denied = bounds === undefined ? [] : deniedByBounds(bounds, cwd);
   const guards = [
-    ...[...deny, ...ask].flatMap(({ compiled: { binds, path } }) => (binds?.reads === true || binds?.writes === true ? (path ?? []) : [])),
+    ...openGuards(rules, call).flatMap(({ compiled: { binds, path } }) =>
+      binds?.reads === true || binds?.writes === true ? (path ?? []) : [],
+    ),
     ...denied.flatMap((path) => [literally(path), compileGlob(`${escaped(path)}/*`)]),
   ];
   const isListed = bounds?.filesystem?.readableRoots !== undefined || bounds?.filesystem?.writableRoots !== undefined;

@@ -2,6 +2,7 @@ import type { CallEffects } from "@keelson/protocol";
 import type { CompiledPolicy, RuleVerdict, ToolRules } from "../../definition/permissions/compiled-policy.ts";
 import type { JudgedCall } from "../../definition/permissions/judged-call.ts";
 import { mayNameCommand } from "../../definition/permissions/match-rule.ts";
+import { openGuards } from "./open-guards.ts";
 
 /** A rule and the command that it may be about. */
 export interface MaybeNamed {
@@ -22,16 +23,12 @@ export function computedName({ deny, ask }: ToolRules, { effects }: JudgedCall):
 }
 
 /** Returns what can't be known of a call, a sentence each, if some rule or policy denies or asks about what it could be. */
-export function untoldOf(policy: CompiledPolicy, rules: ToolRules, { effects }: JudgedCall): readonly string[] {
+export function untoldOf(policy: CompiledPolicy, rules: ToolRules, call: JudgedCall): readonly string[] {
+  const { effects } = call;
   if (effects === undefined) return [];
-  const { unknown = [], confined } = effects;
-  const isBound = policy.bounds !== undefined && confined === undefined;
-  if (!rules.guards && !isBound) return [];
-  const aboutCommands = [...rules.deny, ...rules.ask].filter(({ own, compiled }) => own && compiled.argument !== undefined);
-  // A sandbox holds files and hosts, whatever a command does.
-  if (confined !== undefined && aboutCommands.length > 0 && aboutCommands.every((rule) => isHidden(rule, confined.hides ?? []))) return [];
-  const mayStartAny = confined === undefined || aboutCommands.length > 0;
-  return [...unknown, ...(mayStartAny ? notUnderstood(effects) : [])];
+  const isBound = policy.bounds !== undefined && effects.confined === undefined;
+  if (!isBound && (!rules.guards || openGuards(rules, call).length === 0)) return [];
+  return [...(effects.unknown ?? []), ...notUnderstood(effects)];
 }
 
 function notUnderstood({ commands = [] }: CallEffects): readonly string[] {
@@ -40,12 +37,4 @@ function notUnderstood({ commands = [] }: CallEffects): readonly string[] {
       return [`${JSON.stringify(text)} is not understood: ${unlisted.map((word) => JSON.stringify(word)).join(", ")}.`];
     return unknownProgram === true ? [`The program of ${JSON.stringify(text)} is in no table.`] : [];
   });
-}
-
-/** True if the rule denies a program without regard to its arguments, and the sandbox hides that. */
-function isHidden({ compiled: { argument }, decision }: RuleVerdict, hides: readonly string[]): boolean {
-  if (decision.behavior !== "deny" || argument === undefined) return false;
-  const [name, rest] = argument.literals;
-  const isWhole = argument.literals.length === 1 || (argument.literals.length === 2 && rest === "" && name.endsWith(" "));
-  return isWhole && hides.includes(name.trimEnd());
 }
