@@ -107,6 +107,7 @@ export const UNCHECKED: { readonly [entry: string]: string } = {
   "new Journal 2": "is private: `Journal.open` checks",
   "ExfiltrationGuard.hook 1": "is called by the hooks of a run, with their context",
   "definePromptMiddleware 0": OBJECT,
+  "redactToolSource 0": OBJECT,
   "createScenarioRunner 0": "takes the parts of a scenario, which an engine's author wires once",
   "createScenarioRunner 1": "passes them on to createRunnerWith, which checks them",
   "playScenario 0": "takes a scenario of this library",
