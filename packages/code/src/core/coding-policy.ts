@@ -37,7 +37,7 @@ export function codingPolicy(
       ...filesystem,
       hideSecrets: filesystem?.hideSecrets ?? true,
       ...(files.length > 0 && { deniedPaths: [...new Set([...(filesystem?.deniedPaths ?? []), ...files])] }),
-      ...(caches && { cacheFolders: [...(filesystem?.cacheFolders ?? []), caches.folder] }),
+      ...(caches && { cacheFolders: [...(filesystem?.cacheFolders ?? []), ...caches.folders] }),
     },
     resources: { memory: MEMORY, ...given.resources },
     ...(hidden.length > 0 && { commands: { ...commands, denied: [...new Set([...(commands?.denied ?? []), ...hidden])] } }),

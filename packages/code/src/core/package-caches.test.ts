@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -14,31 +14,45 @@ const put = (path: string, text = ""): void => {
 };
 
 describe("the caches of packages of a project", () => {
-  it("are below the folder of Keelson, one for each project, and led to by variables", () => {
+  const NAMES =
+    "npm_config_cache PIP_CACHE_DIR UV_CACHE_DIR GOCACHE GOMODCACHE CARGO_HOME GRADLE_USER_HOME YARN_CACHE_FOLDER YARN_GLOBAL_FOLDER".split(
+      " ",
+    );
+
+  it("are below the folder of Keelson, apart for each project, and led to by variables", () => {
     put("a/x");
     put("b/x");
     const [one, other] = ["a", "b"].map((name) => openPackageCaches(join(root, "home"), join(root, name), {}));
-    expect(one?.folder).not.toBe(other?.folder);
-    for (const name of [
-      "npm_config_cache",
-      "PIP_CACHE_DIR",
-      "UV_CACHE_DIR",
-      "GOCACHE",
-      "GOMODCACHE",
-      "CARGO_HOME",
-      "GRADLE_USER_HOME",
-      "YARN_CACHE_FOLDER",
-    ]) {
-      expect(one?.variables[name], name).toMatch(new RegExp(`^${one?.folder}/`));
-      expect(lstatSync(one?.variables[name] ?? "").isDirectory()).toBe(true);
+    for (const name of NAMES) {
+      const folder = one?.variables[name] ?? "";
+      expect(one?.folders, name).toContain(folder);
+      expect(other?.folders).not.toContain(folder);
+      expect(folder.startsWith(join(root, "home/caches/a-"))).toBe(true);
+      expect(lstatSync(folder).isDirectory()).toBe(true);
+      expect(lstatSync(folder).mode & 0o777).toBe(0o700);
     }
-    expect(lstatSync(one?.folder ?? "").mode & 0o777).toBe(0o700);
     expect(one?.variables).not.toHaveProperty("npm_config_store_dir");
+  });
+
+  it("are made once: nothing is written into them after a command could have put links there", () => {
+    for (const name of ["Cargo.toml", "gradlew", "pom.xml"]) put(`p/${name}`);
+    put("cargo/git/db/x", "text");
+    put("victim/here");
+    const env = { CARGO_HOME: join(root, "cargo"), GRADLE_USER_HOME: join(root, "gradle") };
+    const { folders } = openPackageCaches(join(root, "home"), join(root, "p"), env);
+    for (const folder of folders) {
+      for (const entry of readdirSync(folder)) rmSync(join(folder, entry), { recursive: true });
+      for (const name of ["git", "registry", "repository", "wrapper", "gradle.properties"])
+        symlinkSync(join(root, "victim"), join(folder, name));
+    }
+    openPackageCaches(join(root, "home"), join(root, "p"), env);
+    expect(readdirSync(join(root, "victim"))).toEqual(["here"]);
   });
 
   it("keep the variables of the person beside theirs, and look for Go modules in the cache of the person first", () => {
     put("p/pnpm-lock.yaml");
     put("p/.yarnrc.yml");
+    put("p/gradlew");
     const { variables } = openPackageCaches(join(root, "home"), join(root, "p"), {
       GOPROXY: "https://goproxy.example",
       GOPATH: "/go:/other",
@@ -61,12 +75,13 @@ describe("the caches of packages of a project", () => {
     put("cargo/registry/cache/index/a-1.0.0.crate", "x".repeat(20_000));
     put("cargo/registry/index/small", "note");
     put("cargo/credentials.toml", "canary");
-    const { folder } = openPackageCaches(join(root, "home"), join(root, "p"), { CARGO_HOME: join(root, "cargo") });
-    const [crate, note] = [join(folder, "cargo/registry/cache/index/a-1.0.0.crate"), join(folder, "cargo/registry/index/small")];
+    const { variables } = openPackageCaches(join(root, "home"), join(root, "p"), { CARGO_HOME: join(root, "cargo") });
+    const folder = variables["CARGO_HOME"] ?? "";
+    const [crate, note] = [join(folder, "registry/cache/index/a-1.0.0.crate"), join(folder, "registry/index/small")];
     expect([lstatSync(crate).isSymbolicLink(), lstatSync(note).isSymbolicLink()]).toEqual([true, false]);
     writeFileSync(note, "changed");
     expect(readFileSync(join(root, "cargo/registry/index/small"), "utf8")).toBe("note");
-    expect(() => lstatSync(join(folder, "cargo/credentials.toml"))).toThrow();
+    expect(() => lstatSync(join(folder, "credentials.toml"))).toThrow();
   });
 });
 

@@ -21,6 +21,7 @@ export interface HeldNamespaces extends Disposable {
 const FOLDER = "/sys/kernel";
 const HOLD = `cd ${FOLDER} && mkdir tmp var-tmp && chmod 1777 tmp var-tmp && echo held && read -r _`;
 const STATUS_FD = 3;
+const START_LIMIT_MS = 30_000;
 
 /**
  * Makes the namespaces with bubblewrap, which brings up the loopback interface. Its process has ended when this resolves, so that there is none that
@@ -44,10 +45,12 @@ export async function holdNamespaces(bubblewrap: string, bytes: number): Promise
   // It is awaited only if the namespaces are held.
   status.catch(() => {});
   child.stdin.on("error", () => {});
+  const limit = setTimeout(() => child.kill("SIGKILL"), START_LIMIT_MS);
   const isHeld = await Promise.race([
     new Promise<true>((resolve) => child.stdout.on("data", () => resolve(true))),
     ended.then(() => false),
   ]);
+  clearTimeout(limit);
   if (!isHeld) throw cannotRun(`bubblewrap says: ${(await errors).trim() || "nothing"}`);
   const descriptors: number[] = [];
   const close = (): void => {

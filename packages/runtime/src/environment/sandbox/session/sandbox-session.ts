@@ -85,7 +85,11 @@ export function createSandboxSession(): SandboxSession {
         const stop = await listenForProxy(enterNetwork, proxy);
         return () => (stop(), proxy.close());
       })();
-      await serving;
+      await serving.catch((error: unknown) => {
+        // The next command tries again.
+        serving = undefined;
+        throw error;
+      });
     },
     follow(request) {
       const command = { request, refused: new Set<string>() };
