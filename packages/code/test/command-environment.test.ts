@@ -41,20 +41,25 @@ async function kept({ home }: Workspace): Promise<string> {
 }
 
 describe("the environment of what keelson starts", () => {
-  it("holds the variables of toolchains and those that the policy names, and no secret; the model is told which are withheld", async () => {
-    await using workspace = await openWorkspace([bash("env"), { text: "done" }]);
-    await mkdir(workspace.home, { mode: 0o700 });
-    await writeFile(join(workspace.home, "policy.json"), JSON.stringify({ environment: { pass: ["MY_SETTING"] } }));
-    const env = { ...CANARIES, ...TOOLCHAINS, MY_SETTING: "mine" };
-    const { code } = await workspace.start(["-p", "--allow", "bash", "go"], { env }).finished;
-    expect(code).toBe(0);
-    const printed = resultsIn(workspace.server.requests.at(-1) as never);
-    for (const [name, value] of Object.entries({ ...TOOLCHAINS, MY_SETTING: "mine" })) expect(printed).toContain(`${name}=${value}`);
-    for (const name of Object.keys(CANARIES)) expect(printed, name).not.toContain(`${name}=`);
-    expect(bodies(workspace)).not.toMatch(/canary.*7f3k9q/);
-    const first = JSON.stringify(workspace.server.requests[0]?.body);
-    for (const name of Object.keys(CANARIES)) expect(first, name).toContain(name);
-  });
+  it.each([["--no-sandbox"], hasBubblewrap ? ["--sandbox"] : ["--no-sandbox"]])(
+    "holds the variables of toolchains and those that the policy names, and no secret; the model is told which are withheld: %s",
+    async (option) => {
+      await using workspace = await openWorkspace([bash("env"), { text: "done" }]);
+      await mkdir(workspace.home, { mode: 0o700 });
+      await writeFile(join(workspace.home, "policy.json"), JSON.stringify({ environment: { pass: ["MY_SETTING"] } }));
+      const env = { ...CANARIES, ...TOOLCHAINS, MY_SETTING: "mine" };
+      const { code } = await workspace.start(["-p", option, "--allow", "bash", "go"], { env }).finished;
+      expect(code).toBe(0);
+      const printed = resultsIn(workspace.server.requests.at(-1) as never);
+      for (const [name, value] of Object.entries({ ...TOOLCHAINS, MY_SETTING: "mine" })) expect(printed).toContain(`${name}=${value}`);
+      // A sandbox has a proxy of its own.
+      for (const name of Object.keys(CANARIES).filter((one) => one !== "HTTPS_PROXY")) expect(printed, name).not.toContain(`${name}=`);
+      expect(printed).not.toMatch(/REDACTED|proxy\.example\.com/);
+      expect(bodies(workspace)).not.toMatch(/canary.*7f3k9q/);
+      const first = JSON.stringify(workspace.server.requests[0]?.body);
+      for (const name of Object.keys(CANARIES)) expect(first, name).toContain(name);
+    },
+  );
 
   it("is the same for hooks and servers of a trusted project", async () => {
     const hooks = { hooks: { SessionStart: [{ hooks: [{ type: "command", command: "env > hook.txt" }] }] } };

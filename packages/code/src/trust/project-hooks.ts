@@ -111,9 +111,10 @@ function commandsOf(text: string): readonly ShownCommand[] {
     listOf(groups).flatMap((group) => {
       const { matcher, hooks } = fieldsOf(group);
       return listOf(hooks).flatMap((handler) => {
-        const { command, args } = fieldsOf(handler);
+        const { command, args, sandbox } = fieldsOf(handler);
         if (typeof command !== "string") return [];
-        const when = typeof matcher === "string" && matcher !== "" ? `${event} ${matcher}` : event;
+        const at = typeof matcher === "string" && matcher !== "" ? `${event} ${matcher}` : event;
+        const when = sandbox === true ? `${at} (in the sandbox)` : at;
         return [{ when, command, ...(Array.isArray(args) && { args: args.map(String) }) }];
       });
     }),

@@ -103,10 +103,11 @@ async function projectServer(
 function descriptionOf(config: McpServerConfig): readonly string[] {
   if (config.type === "in-process") return [];
   if (config.type === "stdio") {
-    const { command, args = [], env = {}, cwd } = config;
+    const { command, args = [], env = {}, cwd, sandbox } = config;
     return [
       `starts ${[command, ...args].map(quoted).join(" ")}`,
       ...(cwd === undefined ? [] : [`in ${cwd}`]),
+      ...(sandbox === true ? ["in the sandbox"] : []),
       ...Object.entries(env).map(([name, value]) => `with ${name}=${quoted(value)}`),
     ];
   }
