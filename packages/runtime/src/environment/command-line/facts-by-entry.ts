@@ -1,4 +1,5 @@
 import type { EntryFacts } from "./entry-facts.ts";
+import { hostsIn } from "./named-places.ts";
 import type { ProgramFacts } from "./program-facts.ts";
 import type { ProgramEntry } from "./programs/program-entry.ts";
 import { readByEntry } from "./read-by-entry.ts";
@@ -41,7 +42,8 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     ...(here !== undefined && { here }),
     ...(entry.repository === true && { repository: found.folder === undefined ? {} : { folder: found.folder } }),
     ...(entry.repository !== true && { searches: searchesOf(found) }),
-    hosts,
+    // A deny rule for a host holds for words that the entry does not list, too.
+    hosts: unlisted.length === 0 ? hosts : [...new Set([...hosts, ...hostsIn(args)])],
     runs: found.runs.map((words) => withAdded(words, found)),
     code,
     scripts,

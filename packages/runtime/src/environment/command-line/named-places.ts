@@ -16,9 +16,10 @@ export function pathsIn(args: readonly ShellWord[]): readonly ShellWord[] {
     .filter(({ text, literal }) => literal && text.length <= MAX_PATH && LOOKS_LIKE_PATH.test(text));
 }
 
-/** Hosts that are named in the arguments. */
+/** Hosts that are named in the arguments, and in values of options. */
 export function hostsIn(args: readonly ShellWord[]): readonly string[] {
-  return args.flatMap(({ text }) => {
+  return args.flatMap((word) => {
+    const text = word.text.replace(/^--?[\w-]+=/, "");
     const host = URL.exec(text)?.[1] ?? REMOTE.exec(text)?.[1];
     return host === undefined ? [] : [host];
   });

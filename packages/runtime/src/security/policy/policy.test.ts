@@ -93,6 +93,7 @@ describe("without a sandbox, a policy file binds what calls do", () => {
       "cp src/a ../elsewhere",
       "echo x > /etc/motd",
       "npm install --registry https://bad.registry.test/",
+      "npm install --registry=https://bad.registry.test/",
       "git clone https://other.test/x",
       "curl registry.test",
       "/usr/bin/curl registry.test",
@@ -197,6 +198,6 @@ describe("the explanation of a call", () => {
     expect(await judge("make; $X", plain, { refused: [] })).toBe("allow");
     const { all, parts } = await explain("npm ci; touch /etc/x", confine);
     expect(all).toBe("deny");
-    expect(parts).toEqual(["allow: command npm ci", "allow: command touch /etc/x", "deny: write /etc/x"]);
+    expect(parts).toEqual(["allow: command npm ci", "allow: command touch /etc/x", "allow: write /work/project", "deny: write /etc/x"]);
   });
 });
