@@ -75,6 +75,24 @@ describe.skipIf(!hasBubblewrap)(
       expect(results(workspace).match(/opened\.invalid is not known|getaddrinfo/g)).toHaveLength(2);
     });
 
+    it("asks before a port of the sandbox is reachable on this machine, and names the address then", async () => {
+      const serve = `${process.execPath} -e 'require("http").createServer((_, r) => r.end("published")).listen(4721, "127.0.0.1", () => console.log("up"))'`;
+      const publish = { command: serve, run_in_background: true, publish: [4721] };
+      const get = "curl -sS --retry 9 --retry-all-errors --retry-delay 1 http://127.0.0.1:4721/";
+      await using workspace = await openWorkspace([
+        turn(publish),
+        turn(publish),
+        turn({ command: get, outside: true, reason: "It looks at the published port." }),
+        DONE,
+      ]);
+      const asked = await workspace.keelson("-p", "--sandbox", "--allow", "bash", "go");
+      expect([asked.code, asked.stdout + asked.stderr]).toEqual([4, expect.stringContaining("4721")]);
+      const allowed = await workspace.keelson("-p", "--sandbox", "--allow", "port(4721)", "--allow", "outside(curl **)", "go");
+      expect(allowed.code).toBe(0);
+      expect(results(workspace)).toContain("http://127.0.0.1:4721/ on this machine");
+      expect(results(workspace)).toContain("published");
+    });
+
     it("asks about hosts that a line names or a call asks for, and names in the result those that it met closed", async () => {
       const dial = `${process.execPath} -e 'fetch("http://unlisted.example/").then((r) => r.text()).then(console.log)'`;
       await using workspace = await openWorkspace([
