@@ -1,9 +1,15 @@
-// Variables by which the shell, the loader or a program finds what it runs.
-const STEERING =
-  /^(?:PATH|IFS|ENV|SHELL|SHELLOPTS|BASHOPTS|CDPATH|FPATH|GLOBIGNORE|EXECIGNORE|HOME|TMPDIR|ZDOTDIR|PS[0-4]|PROMPT_COMMAND|FCEDIT|HISTFILE|INPUTRC|EDITOR|VISUAL|PAGER|BROWSER|MANPAGER|MANROFFOPT|SYSTEMD_PAGER|SYSTEMD_EDITOR|AWKPATH|AWKLIBPATH|GREP_OPTIONS|TAR_OPTIONS|TAPE|RSH|RSYNC_\w+|CC|CXX|LD|AR|AS|CPP|FC|MAKE|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|EXINIT|VIMINIT|LUA_\w+|R_\w+|TCLLIBPATH|DENO_\w+|BUN_\w+|CLASSPATH|_JAVA_OPTIONS|PSMODULEPATH|GCONV_PATH|NLSPATH|LOCPATH|HOSTALIASES|RES_OPTIONS|OPENSSL_\w+|SSL_\w+|KUBECONFIG|KUBE_EDITOR|DOCKER_\w+|EMACS\w*|SUDO_\w+|SSH_\w+|FZF_\w+|RIPGREP_CONFIG_PATH|WGETRC|CURL_HOME|XDG_\w+|npm_\w+|NPM_\w+|YARN_\w+|PNPM_\w+|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|CARGO_\w+|GOFLAGS|GOENV|GOROOT|GOPATH|GOTOOLCHAIN|GOPROXY|GRADLE_OPTS|MAVEN_\w+|JAVA_HOME|NODE_\w+|GIT_\w+|PYTHON\w*|PERL\w*|RUBY\w*|GEM_\w+|BUNDLE_\w+|PHP\w*|PHPRC|BASH_\w+|LD_\w+|DYLD_\w+|LESS\w*|LC_\w*PATH|PIP_\w+|UV_\w+|VIRTUAL_ENV|CONDA_\w+|https?_proxy|HTTPS?_PROXY|ALL_PROXY|all_proxy|ftp_proxy|no_proxy|NO_PROXY)$/;
-/** Variables that bash sets itself, or gives a meaning of their own. */
-const OF_BASH =
-  /^(?:_|BASH\w*|COLUMNS|COMP_\w+|COMPREPLY|COPROC\w*|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|FUNCNEST|GROUPS|HIST\w+|HOSTNAME|HOSTTYPE|LINENO|LINES|MACHTYPE|MAPFILE|OLDPWD|OPT\w+|OSTYPE|PIPESTATUS|POSIXLY_CORRECT|PPID|PWD|RANDOM|READLINE_\w+|REPLY|SECONDS|SHELL\w*|SHLVL|SRANDOM|TIMEFORMAT|TMOUT|UID)$/;
+import { PASSED_OUTSIDE, PASSED_VARIABLES } from "../execution/passed-variables.ts";
+
+/** Variables by which bash finds, reads or prints what it runs. */
+const OF_SHELL =
+  /^(?:PATH|IFS|ENV|HOME|SHELL|SHELLOPTS|BASHOPTS|BASH_(?:ENV|ALIASES|CMDS|COMPAT|LOADABLES_PATH|XTRACEFD)|CDPATH|GLOBIGNORE|GLOBSORT|EXECIGNORE|FIGNORE|FPATH|ZDOTDIR|PS[0-4]|PROMPT_\w+|FCEDIT|HIST\w+|INPUTRC|MAIL\w*|POSIXLY_CORRECT|TMPDIR|TEXTDOMAIN\w*|TIMEFORMAT|TMOUT|auto_resume|histchars)$/;
+/** Variables that bash sets itself. A line may set them as well, but does not know what they hold. */
+const SET_BY_SHELL =
+  /^(?:_|BASH\w*|COLUMNS|COMP_\w+|COMPREPLY|COPROC\w*|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|FUNCNEST|GROUPS|HOSTNAME|HOSTTYPE|LINENO|LINES|MACHTYPE|MAPFILE|OLDPWD|OPT\w+|OSTYPE|PIPESTATUS|PPID|PWD|RANDOM|READLINE_\w+|REPLY|SECONDS|SHLVL|SRANDOM|UID)$/;
+const GIVEN = [...PASSED_VARIABLES, ...PASSED_OUTSIDE];
+const GIVEN_NAMES: ReadonlySet<string> = new Set(GIVEN.filter((name) => !name.endsWith("*")));
+const GIVEN_BEGINNINGS = GIVEN.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+
 /** Variables of the environment that only say how much a program prints, and in which form. Programs find nothing that they run by them. */
 const NAMES: ReadonlySet<string> = new Set(
   (
@@ -19,12 +25,17 @@ export function isHarmlessVariable(name: string, value: string): boolean {
   return NAMES.has(name) && VALUE.test(value);
 }
 
-/** True if setting this variable may change what runs. */
+/**
+ * True if setting this variable changes what the shell or later programs do. A variable of the line reaches programs only if they get one of its
+ * name anyway, because what a line exports is held against a list.
+ */
 export function isSteering(name: string): boolean {
-  return STEERING.test(name) && !isHarmlessVariable(name, "");
+  if (OF_SHELL.test(name)) return true;
+  if (SET_BY_SHELL.test(name) || isHarmlessVariable(name, "")) return false;
+  return GIVEN_NAMES.has(name) || GIVEN_BEGINNINGS.some((beginning) => name.startsWith(beginning)) || process.env[name] !== undefined;
 }
 
 /** True if the line may set this variable for itself: bash neither sets it nor gives it a meaning. */
 export function isOrdinary(name: string): boolean {
-  return !OF_BASH.test(name) && !isSteering(name);
+  return !SET_BY_SHELL.test(name) && !isSteering(name);
 }
