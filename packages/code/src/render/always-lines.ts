@@ -15,12 +15,13 @@ const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
   reveal: "this hidden file for every command",
 };
 
+const ANY_WORDS = `${SCOPES.command} with any words, even those that run programs`;
 const INDENT = "     ";
 
 /** The rules that *always* offers, numbered, each as it will be kept. */
 export function alwaysLines(choices: readonly AlwaysChoice[], { style, columns }: ToolViewOptions): string[] {
   return choices.flatMap(({ scope, rules }, index) => [
-    `  ${style.bold(`${index + 1}`)}  ${style.dim(SCOPES[scope])}`,
+    `  ${style.bold(`${index + 1}`)}  ${style.dim(scope === "command" && rules.some((rule) => rule.endsWith("**)")) ? ANY_WORDS : SCOPES[scope])}`,
     ...rules.flatMap((rule) =>
       printable(rule)
         .split("\n")
