@@ -17,6 +17,8 @@ export interface EntryFacts {
   readonly recurses: boolean;
   /** It finds the files in its folder and below by itself, and does this to them. */
   readonly here?: "read" | "look" | "write";
+  /** True if it names files by their paths from the top of a repository. */
+  readonly fromTop?: boolean;
   /** The folder in which it works, if that is not the one of the line. */
   readonly folder?: ShellWord;
   /** It follows links when it goes through a folder. */
@@ -53,8 +55,6 @@ export function factsOfWords(words: {
   readonly runs: readonly (readonly ShellWord[])[];
   readonly adds: "found" | "input" | undefined;
   readonly only: readonly string[];
-  /** Two dashes ended the options. */
-  readonly endsOptions: boolean;
   /** An option was given that makes it more than a look. */
   readonly asks: boolean;
   readonly alias: readonly ShellWord[] | undefined;
@@ -64,7 +64,7 @@ export function factsOfWords(words: {
   const isAsked = form.needs !== undefined && !hasAny(form.needs, options);
   const reads = [...taken.reads, ...revisions, ...(isAsked ? [] : archives)];
   const writes = [...taken.writes, ...(isAsked ? archives : [])];
-  const here = hereOf(form, options, looks.length + writes.length + reads.length - (words.endsOptions ? 0 : revisions.length));
+  const here = hereOf(form, options, looks.length + writes.length + reads.length - revisions.length);
   const changes = isAsked || words.asks || here === "write" || [writes, refs, hosts, scripts].some((list) => list.length > 0);
   return {
     understood: unlisted.length === 0,
@@ -78,6 +78,7 @@ export function factsOfWords(words: {
     ...(only.length > 0 && !hasAny(form.onlyUnless ?? "", options) && { only }),
     ...(here !== undefined && { here }),
     ...(folders[0] !== undefined && { folder: folders[0] }),
+    ...(taken.fromTop === true && { fromTop: true }),
     hosts,
     runs,
     ...(adds !== undefined && runs.length > 0 && { adds }),

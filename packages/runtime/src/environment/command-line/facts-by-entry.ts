@@ -40,7 +40,9 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     writes,
     ...(recurses && { recurses }),
     ...(here !== undefined && { here }),
-    ...(entry.repository === true && { repository: found.folder === undefined ? {} : { folder: found.folder } }),
+    ...(entry.repository === true && {
+      repository: { fromTop: found.fromTop === true, ...(found.folder !== undefined && { folder: found.folder }) },
+    }),
     ...(entry.repository !== true && { searches: searchesOf(found) }),
     // A deny rule for a host holds for words that the entry does not list, too.
     hosts: unlisted.length === 0 ? hosts : [...new Set([...hosts, ...hostsIn(args)])],

@@ -20,8 +20,8 @@ class EntryReader {
   /** The place of the subcommand, if options precede it. */
   #aliasFrom: number | undefined;
   readonly #only: string[] = [];
-  /** Two dashes ended the options. */
-  #endsOptions = false;
+  /** Operands behind two dashes. */
+  readonly #afterDashes = new Set<ShellWord>();
   /** An option was given that makes it more than a look. */
   #asks = false;
   /** It only prints something about itself. */
@@ -49,7 +49,6 @@ class EntryReader {
       runs: this.#runs,
       adds: this.#entry.adds,
       only: this.#only,
-      endsOptions: this.#endsOptions,
       asks: this.#asks,
       alias: this.#aliasFrom === undefined ? undefined : this.#args.slice(this.#aliasFrom),
     });
@@ -64,7 +63,6 @@ class EntryReader {
       const { form } = this.#form;
       if (areOptions && word.literal && word.text === "--" && !this.#form.flags.has("--")) {
         areOptions = false;
-        this.#endsOptions = true;
         if (form.rest === undefined) continue;
         const rest = this.#args.slice(index + 1).filter(({ text, literal }) => !(literal && this.#form.restFlags.has(text)));
         this.#assign(rest, kindsIn(form.rest));
@@ -78,7 +76,8 @@ class EntryReader {
         this.#refuse(word);
         continue;
       }
-      const subcommand = this.#operands.length === 0 && word.literal && !word.globs ? this.#form.subcommands.get(word.text) : undefined;
+      const isFirst = areOptions && this.#operands.length === 0 && word.literal && !word.globs;
+      const subcommand = isFirst ? this.#form.subcommands.get(word.text) : undefined;
       if (subcommand !== undefined) {
         if (index > 0) this.#aliasFrom = index;
         this.#form = compileForm(subcommand);
@@ -90,6 +89,7 @@ class EntryReader {
         return;
       }
       this.#operands.push(word);
+      if (!areOptions) this.#afterDashes.add(word);
       if (form.stops === true || this.#kinds().some(({ kind }) => kind === "command")) areOptions = false;
     }
   }
@@ -262,7 +262,7 @@ class EntryReader {
     if (word.globs && !repeats && kind !== "into") return false;
     // However many words it becomes, all of them are text. That none becomes an option was checked before.
     if (kind === "text" && repeats) return true;
-    return takeWord(word, kind, this.#taken);
+    return takeWord(word, kind === "revision" && this.#afterDashes.has(word) ? "pathspec" : kind, this.#taken);
   }
 
   /** Takes `if=file`. False if it is no operand of that form. */

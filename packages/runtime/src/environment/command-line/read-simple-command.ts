@@ -5,6 +5,7 @@ import { textOf, patternOf } from "./command-text.ts";
 import { factsOf } from "./facts-of-program.ts";
 import { loadedFileIn } from "./loaded-files.ts";
 import { noteTouched } from "./noted-places.ts";
+import { noteOfRepository, within } from "./git/note-of-repository.ts";
 import { placesOf } from "./paths.ts";
 import type { ProgramFacts } from "./program-facts.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
@@ -141,7 +142,8 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   for (const variable of facts.sets ?? []) reading.texts.add(variable);
   if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
   for (const host of facts.hosts ?? []) reading.hosts.add(host);
-  const { isInside, leadingOut } = noteTouched(facts, scope, reading);
+  const { isInside, leadingOut } =
+    facts.repository === undefined ? noteTouched(facts, scope, reading) : noteOfRepository(facts, scope, reading);
   for (const word of facts.scripts ?? []) {
     if (placesOf(word, scope, reading)?.some(({ path }) => reading.writes.has(path)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);
@@ -166,7 +168,10 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
     ...(pattern !== text && { pattern }),
     ...(caution !== undefined && { caution }),
   });
-  if (readOnly && facts.repository !== undefined) noteRepository(facts.repository.folder, scope, reading);
+  if (readOnly && facts.repository !== undefined) {
+    const shows = facts.here === "read" || facts.repository.fromTop;
+    reading.repositories.push({ command: reading.commands.length - 1, folders: within(facts, scope, reading).folders ?? [], shows });
+  }
   enter(facts, scope, reading);
   for (const words of facts.runs ?? []) readProgram(words, { ...context, depth: context.depth + 1, startedBy: text }, scope, reading);
   // Another shell does not have the variables of this one.
@@ -190,12 +195,6 @@ function otherSpellings(facts: ProgramFacts, first: ShellWord, args: readonly Sh
     }),
     ...(facts.alias === undefined ? [] : [textOf([first, ...facts.alias])]),
   ];
-}
-
-/** Notes the folders in which the command just read works, whose settings of git are checked when the whole line is read. */
-function noteRepository(folder: ShellWord | undefined, scope: Scope, reading: Reading): void {
-  const folders = folder === undefined ? scope.folders : placesOf(folder, scope, reading)?.map(({ path }) => path);
-  reading.repositories.push({ command: reading.commands.length - 1, folders: folders ?? [] });
 }
 
 function enter({ entersFolder }: ProgramFacts, scope: Scope, reading: Reading): void {

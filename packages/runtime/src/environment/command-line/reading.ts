@@ -36,8 +36,8 @@ export interface Reading {
   readonly mayTouch: Set<string>;
   readonly hosts: Set<string>;
   readonly unknown: Set<string>;
-  /** Commands, by their places in the list, that run unasked if the settings of git in all of these folders allow it. */
-  readonly repositories: { readonly command: number; readonly folders: readonly string[] }[];
+  /** Commands, by their places in the list, that run unasked if the settings of git in all of these folders allow it, and true if they show the content of files. */
+  readonly repositories: { readonly command: number; readonly folders: readonly string[]; readonly shows: boolean }[];
   /** Functions that the line defines, and aliases. */
   readonly functions: Set<string>;
   /** Variables that it sets to a number, and to something else: bash evaluates their values as code when it calculates. */

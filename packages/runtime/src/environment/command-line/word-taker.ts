@@ -23,6 +23,8 @@ export interface WordTaker {
   readonly folders: ShellWord[];
   /** Archives, which it reads or writes. */
   readonly archives: ShellWord[];
+  /** True if it names files by their paths from the top of a repository. */
+  fromTop?: boolean;
   placeholder?: string;
   readonly unlisted: string[];
 }
@@ -119,7 +121,6 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && HARMLESS_SETTING.test(text);
     case "folder":
       into.folders.push(word);
-      into.looks.push(word);
       return literal && !word.globs && into.folders.length === 1;
     case "archive":
       into.archives.push(word);
@@ -185,16 +186,18 @@ function takeOfRepository(word: ShellWord, kind: "revision" | "pathspec", into: 
   const { text } = word;
   if (!word.literal) return false;
   if (/^:[!^]/.test(text)) return true;
-  const colon = text.indexOf(":");
   // Other magic of pathspecs may lead anywhere in the repository.
-  if (kind === "pathspec" && colon === 0) return false;
-  const path = kind === "revision" && colon >= 0 ? text.slice(colon + 1) : text;
-  if (path !== "")
-    (kind === "revision" && colon < 0 ? into.revisions : into.reads).push({
+  if (kind === "pathspec" && text.startsWith(":")) return false;
+  const colons = kind === "revision" ? [...text.matchAll(/:(?:[0-3]:)?/g)] : [];
+  // A colon may also be in the name of a revision: `HEAD@{2 days ago 10:00}:file`.
+  const paths = colons.length === 0 ? [text] : colons.map(({ index, 0: { length } }) => text.slice(index + length));
+  for (const path of paths.filter((one) => one !== ""))
+    (kind === "revision" && colons.length === 0 ? into.revisions : into.reads).push({
       ...word,
       text: path,
       tilde: false,
       globs: word.globs || /[*?[]/.test(path),
     });
+  if (colons.length > 0) into.fromTop = true;
   return true;
 }

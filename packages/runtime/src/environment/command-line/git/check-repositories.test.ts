@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -183,6 +183,45 @@ describe("a command of git that only looks", () => {
     await git("config", "core.fsmonitor", "./evil");
     const after = await readCommandLine("git status", { cwd: tree });
     expect(after.commands?.[0]).toMatchObject({ asks: expect.stringContaining("core.fsmonitor") });
+  });
+
+  it("is asked about if a file named .git points to another repository, or is a link to one", async () => {
+    const other = join(folder, "..", "other");
+    await run("git", ["init", "-q", other]);
+    await rename(join(folder, ".git"), join(folder, "..", "kept"));
+    await writeFile(join(folder, ".git"), `gitdir: ${join(other, ".git")}\n`);
+    expect(await judged()).toContain("does not belong to it");
+    await rm(join(folder, ".git"));
+    await symlink(join(other, ".git"), join(folder, ".git"));
+    expect(await judged()).toContain("is a link");
+    await rm(join(folder, ".git"));
+    await rename(join(folder, "..", "kept"), join(folder, ".git"));
+    await writeFile(join(folder, ".git", "commondir"), `${join(other, ".git")}\n`);
+    expect(await judged()).toContain("is no folder of a work tree");
+  });
+
+  it.each(["packed-refs", "shallow", "info/grafts", "objects/info/alternates", "rebase-merge/git-rebase-todo"])(
+    "is asked about if %s of its repository is a link, since git quotes that file",
+    async (name) => {
+      await mkdir(join(folder, ".git", name, ".."), { recursive: true });
+      await symlink("/etc/passwd", join(folder, ".git", name));
+      expect(await judged("git branch")).toContain("is a link");
+    },
+  );
+
+  it("is asked about in a repository that begins above the workspace if it may show files that are not in it", async () => {
+    const sub = join(folder, "sub");
+    await mkdir(sub);
+    const judge = async (line: string) => (await readCommandLine(line, { cwd: sub })).commands?.[0];
+    for (const line of ["git status", "git log --oneline", "git diff -- a.ts"]) expect(await judge(line)).toMatchObject({ readOnly: true });
+    for (const line of ["git log -p", "git diff", "git show HEAD:a.txt", "git grep x"])
+      expect(await judge(line)).toMatchObject({ asks: expect.stringContaining("outside of the working directory") });
+  });
+
+  it("names the files that it reads from the folder in which it works", async () => {
+    await mkdir(join(folder, "private"));
+    expect((await readCommandLine("git -C private diff -- x", { cwd: folder })).reads).toEqual([join(folder, "private", "x")]);
+    expect((await readCommandLine("cd private && git show HEAD:x", { cwd: folder })).mayTouch).toContain("*");
   });
 
   it("is asked about if the folder in which it works is not known", async () => {

@@ -5,10 +5,14 @@ import { reasonGitDoesMore } from "./check-repository.ts";
  * Removes the mark of commands of git that run unasked, if the settings of their folders may make them do more than their words say. Relative
  * folders, of a line whose workspace is not known, are those of this process.
  */
-export async function checkRepositories({ repositories, commands }: Reading): Promise<void> {
+export async function checkRepositories({ repositories, commands, workspace }: Reading): Promise<void> {
   const reasons = new Map<string, Promise<string | undefined>>();
-  for (const { command, folders } of repositories) {
-    const found = folders.length === 0 ? ["The folder in which git works is not known."] : await Promise.all(folders.map(reasonIn));
+  for (const { command, folders, shows } of repositories) {
+    const within = shows ? workspace : undefined;
+    const found =
+      folders.length === 0
+        ? ["The folder in which git works is not known."]
+        : await Promise.all(folders.map((folder) => reasonIn(folder, within)));
     const reason = found.find((one) => one !== undefined);
     const before = commands[command];
     if (reason === undefined || before === undefined) continue;
@@ -16,9 +20,10 @@ export async function checkRepositories({ repositories, commands }: Reading): Pr
     commands[command] = { ...others, asks: reason };
   }
 
-  function reasonIn(folder: string): Promise<string | undefined> {
-    const reason = reasons.get(folder) ?? reasonGitDoesMore(folder);
-    reasons.set(folder, reason);
+  function reasonIn(folder: string, within: string | undefined): Promise<string | undefined> {
+    const key = JSON.stringify([folder, within]);
+    const reason = reasons.get(key) ?? reasonGitDoesMore(folder, within);
+    reasons.set(key, reason);
     return reason;
   }
 }

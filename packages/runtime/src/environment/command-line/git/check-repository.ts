@@ -1,6 +1,7 @@
-import { open, readdir, stat } from "node:fs/promises";
+import { open, readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { checkFolders } from "./check-folders.ts";
 import { findRepository, type GitFolders } from "./find-repository.ts";
 import { isHarmlessSetting } from "./harmless-settings.ts";
 import { type GitSetting, parseGitConfig } from "./parse-git-config.ts";
@@ -28,12 +29,18 @@ function userFiles(): readonly string[] {
  * Returns the reason why a command of git that only looks may do more in this folder; `undefined` if there is none. It reads the settings that
  * apply: those of the machine, the user and the repository. It also looks for the hook that runs after git refreshes its index, and for
  * submodules, whose own settings `status` and `diff` obey.
+ * @param within the folder in which all files must be that the command may show; `undefined` if it shows none
  */
-export async function reasonGitDoesMore(folder: string): Promise<string | undefined> {
+export async function reasonGitDoesMore(folder: string, within?: string): Promise<string | undefined> {
   try {
     for (const file of userFiles()) await checkFile(file, "user");
     const found = await findRepository(folder);
     if (found === "none") return undefined;
+    await checkFolders(found);
+    if (within !== undefined && (await isOutside(found.top, within)))
+      throw new Error(
+        `The repository begins at ${found.top}, outside of the working directory, and the command may show any of its files.`,
+      );
     const settings = await checkFile(join(found.common, "config"), "repository", found);
     await checkFile(join(found.own, "config.worktree"), "repository", found);
     await checkHook(found, settings);
@@ -42,6 +49,11 @@ export async function reasonGitDoesMore(folder: string): Promise<string | undefi
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+async function isOutside(top: string, within: string): Promise<boolean> {
+  const from = relative(await realpath(within).catch(() => within), top);
+  return from === ".." || from.startsWith("../") || isAbsolute(from);
 }
 
 /** Reads a file of settings and those that it includes. Returns the settings. */

@@ -70,6 +70,9 @@ describe("a line that the tables understand", () => {
     ["tar tf package.tar src", ["package.tar"]],
     ["unzip -l dist/bundle.zip", ["dist/bundle.zip"]],
     ["git show HEAD~1:src/index.ts", ["src/index.ts"]],
+    ["git show :0:.env", [".env"]],
+    ["git show 'HEAD@{2 days ago 10:00}:.env'", ["00}:.env", ".env"]],
+    ["git log -p main -- src", ["src", "main"]],
     ["git diff --no-index a b", ["a", "b"]],
   ])("has %s run unasked and names what it reads", (line, reads) => {
     const facts = factsOf(line);
@@ -162,6 +165,7 @@ describe("a line that the tables understand", () => {
     ["git rebase --exec=./x main", ["--exec=./x"]],
     ["git bisect run ./x", ["run", "./x"]],
     ["git submodule foreach ./x", ["foreach", "./x"]],
+    ["git stash -- list", []],
     ["git alias-of-mine", ["alias-of-mine"]],
     ["npm test --script-s evil", ["--script-s"]],
     ["npm test --userc=x", ["--userc=x"]],
