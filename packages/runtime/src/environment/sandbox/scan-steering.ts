@@ -36,6 +36,7 @@ const WORKTREE_PATHS = ["commondir", "gitdir", "config.worktree", "rebase-merge/
 export class SteeringScanner {
   readonly #listings = new FolderListings();
   #rules: Map<string, RulesOfFolder | undefined> | undefined;
+  readonly #seen = new Map<string, SeenFolder>();
 
   /** @param start a folder below the root, without slash at the end; without the rules of `.gitignore` unless it is the root itself */
   scan(root: ScannedRoot, start = "", maxFolders: number = MAX_FOLDERS): SteeringScan {
@@ -54,26 +55,12 @@ export class SteeringScanner {
       if (isFirst && listing.files.includes(".gitignore")) known.set(folder, readRules(root.location, folder, above));
       const rules = start === "" ? (known.get(folder) ?? above) : undefined;
 
-      // Programs could still read a file there whose name they know.
-      if (listing.isClosed === true && folder !== "") found.steering.add(folder);
-      if (isRepository(listing)) this.#lookAtRepository(root, folder, found);
-      for (const name of listing.links) {
-        const path = below(folder, name);
-        const target = readLink(joined(root.location, path));
-        if (target !== undefined) links.set(path, target);
-        if (name === ".git" || isNamed(step, name)) found.steering.add(path);
-      }
-      for (const name of listing.files) {
-        if (isNamed(step, name)) found.steering.add(below(folder, name));
-        else if (name === ".git") gitFiles.push(below(folder, name));
-      }
-      for (const name of listing.folders) {
-        const path = below(folder, name);
-        const next = NAMES.enter(step, name);
-        if (name === ".git") this.#lookAtRepository(root, path, found);
-        else if (next === "named") found.steering.add(path);
-        else if (!SKIPPED_FOLDERS.has(name) && !isIgnored(rules, `/${path}`, true)) left.push({ folder: path, step: next, rules });
-      }
+      const seen = this.#look(root, folder, { listing, step, rules });
+      for (const path of seen.steering) found.steering.add(path);
+      for (const [path, target] of seen.links) links.set(path, target);
+      gitFiles.push(...seen.gitFiles);
+      for (const path of seen.repositories) this.#lookAtRepository(root, path, found);
+      for (const { path, step: next } of seen.entered) left.push({ folder: path, step: next, rules });
     }
     for (const path of gitFiles) {
       const named = namedByGitFile(root, path);
@@ -83,6 +70,41 @@ export class SteeringScanner {
     const { steering, plain, repositories, worktrees } = found;
     const isCut = looked < left.length;
     return { steering: [...steering], plain: [...plain], repositories: [...repositories], worktrees: [...worktrees], links, isCut };
+  }
+
+  /** Reads one list of a folder; the result is kept for as long as the list is the same. */
+  #look(
+    root: ScannedRoot,
+    folder: string,
+    { listing, step, rules }: { readonly listing: FolderListing; readonly step: NameStep; readonly rules: RulesOfFolder | undefined },
+  ): SeenFolder {
+    const kept = step.length === 0 ? this.#seen.get(folder) : undefined;
+    if (kept?.listing === listing && kept.rules === rules) return kept;
+    const seen = {
+      ...{ listing, rules, gitFiles: [] as string[], links: [] as [string, string][], steering: [] as string[] },
+      ...{ repositories: isRepository(listing) ? [folder] : [], entered: [] as { readonly path: string; readonly step: NameStep }[] },
+    };
+    // Programs could still read a file there whose name they know.
+    if (listing.isClosed === true && folder !== "") seen.steering.push(folder);
+    for (const name of listing.links) {
+      const path = below(folder, name);
+      const target = readLink(joined(root.location, path));
+      if (target !== undefined) seen.links.push([path, target]);
+      if (name === ".git" || isNamed(step, name)) seen.steering.push(path);
+    }
+    for (const name of listing.files) {
+      if (isNamed(step, name)) seen.steering.push(below(folder, name));
+      else if (name === ".git") seen.gitFiles.push(below(folder, name));
+    }
+    for (const name of listing.folders) {
+      const path = below(folder, name);
+      const next = NAMES.enter(step, name);
+      if (name === ".git") seen.repositories.push(path);
+      else if (next === "named") seen.steering.push(path);
+      else if (!SKIPPED_FOLDERS.has(name) && !isIgnored(rules, `/${path}`, true)) seen.entered.push({ path, step: next });
+    }
+    if (step.length === 0) this.#seen.set(folder, seen);
+    return seen;
   }
 
   #lookAtRepository(root: ScannedRoot, folder: string, found: Found): void {
@@ -146,6 +168,17 @@ export class SteeringScanner {
     // Git rewrites these at every step.
     else if (!name.endsWith("todo")) found.plain.add(path);
   }
+}
+
+/** The result for one folder, without what is below. */
+interface SeenFolder {
+  readonly listing: FolderListing;
+  readonly rules: RulesOfFolder | undefined;
+  readonly steering: readonly string[];
+  readonly gitFiles: readonly string[];
+  readonly repositories: readonly string[];
+  readonly links: readonly (readonly [path: string, target: string])[];
+  readonly entered: readonly { readonly path: string; readonly step: NameStep }[];
 }
 
 interface Found {

@@ -4,7 +4,7 @@ import { basename, join } from "node:path/posix";
 import { type DiskView, OWN_VIEW } from "../files/disk-view.ts";
 import { type NameStep, PathNames } from "../workspace/path-names.ts";
 import { SECRET_PATHS, SECRET_SAMPLES } from "../workspace/secret-paths.ts";
-import { bytesOf, FolderListings, isMissing, systemPath, textOf } from "./folder-listing.ts";
+import { bytesOf, type FolderListing, FolderListings, isMissing, systemPath, textOf } from "./folder-listing.ts";
 import { type TrackedFiles, trackedFiles } from "./git-index.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -43,16 +43,10 @@ export function findSecretFiles(workspace: string, disk: DiskView = OWN_VIEW): S
   let looked = 0;
   for (; looked < left.length && looked < MAX_FOLDERS; looked++) {
     const { folder, step } = left[looked] as (typeof left)[number];
-    const { folders, links, files } = listings.list(joined(root, folder));
-    if (folders.includes(".git") || files.includes(".git") || links.includes(".git")) worktrees.push(folder);
-    for (const name of [...files, ...links])
-      if (NAMES.enter(step, name) === "named" && holdsSecret(root, folder, name)) found.push(below(folder, name));
-    for (const name of folders) {
-      if (FILLED_FOLDERS.has(name)) continue;
-      const next = NAMES.enter(step, name);
-      if (next === "named") found.push(below(folder, name));
-      else left.push({ folder: below(folder, name), step: next });
-    }
+    const { names, entered, isWorktree } = look(listings.list(joined(root, folder)), step);
+    if (isWorktree) worktrees.push(folder);
+    for (const { name, isFolder } of names) if (isFolder || holdsSecret(root, folder, name)) found.push(below(folder, name));
+    for (const { name, step: next } of entered) left.push({ folder: below(folder, name), step: next });
   }
   const known = readKnown(workspace);
   const tracked = new Set(found.filter((path) => isTracked(root, path, { worktrees, known })));
@@ -60,6 +54,33 @@ export function findSecretFiles(workspace: string, disk: DiskView = OWN_VIEW): S
   keepKnown(workspace, known, tracked);
   const texts = (paths: readonly string[]): string[] => paths.map(textOf).filter((path) => path !== undefined);
   return { hidden: texts(hidden), tracked: texts([...tracked]), isCut: looked < left.length };
+}
+
+/** The result for one list of a folder. */
+interface SeenFolder {
+  readonly names: readonly { readonly name: string; readonly isFolder: boolean }[];
+  readonly entered: readonly { readonly name: string; readonly step: NameStep }[];
+  readonly isWorktree: boolean;
+}
+
+const seen = new WeakMap<FolderListing, SeenFolder>();
+
+/** Reads one list of a folder; the result is kept for as long as the list is the same. */
+function look(listing: FolderListing, step: NameStep): SeenFolder {
+  const kept = step.length === 0 ? seen.get(listing) : undefined;
+  if (kept !== undefined) return kept;
+  const { folders, links, files } = listing;
+  const names = [...files, ...links].flatMap((name) => (NAMES.enter(step, name) === "named" ? [{ name, isFolder: false }] : []));
+  const entered: { readonly name: string; readonly step: NameStep }[] = [];
+  for (const name of folders) {
+    if (FILLED_FOLDERS.has(name)) continue;
+    const next = NAMES.enter(step, name);
+    if (next === "named") names.push({ name, isFolder: true });
+    else entered.push({ name, step: next });
+  }
+  const found = { names, entered, isWorktree: [folders, files, links].some((list) => list.includes(".git")) };
+  if (step.length === 0) seen.set(listing, found);
+  return found;
 }
 
 /** True unless the file is empty, a copy of a sample beside it, or a link to a sample. */
