@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -114,6 +114,24 @@ describeWithBubblewrap("files that steer later work, in a sandbox", () => {
       movedAside: [{ path: join(workspace, "AGENTS.md"), to: join(workspace, "AGENTS.md.withheld-1") }],
     });
     expect(await long).not.toHaveProperty("movedAside");
+  });
+
+  it("are named, with the way on, if a command fails because it can't change one", async () => {
+    const git = "git -c user.name=a -c user.email=a@example.com";
+    put("AGENTS.md");
+    put("other.txt");
+    execFileSync(
+      "sh",
+      [
+        "-c",
+        `git init -q -b main && git add -A && ${git} commit -qm one && git checkout -qb two && echo x > AGENTS.md && ${git} commit -qam two`,
+      ],
+      { cwd: workspace },
+    );
+    expect((await run("git checkout -q main")).stderr).toContain(
+      'Sandbox: read-only for commands, because programs outside of the sandbox obey them: "AGENTS.md".',
+    );
+    expect((await run("echo x > /usr/new")).stderr).not.toContain("Sandbox:");
   });
 
   it("stay if this process itself writes them while a command runs", async () => {

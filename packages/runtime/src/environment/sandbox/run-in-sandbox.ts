@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { lstat, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Duplex } from "node:stream";
-import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse, type MovedEntry } from "@keelson/protocol";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { readCommandLine } from "../command-line/read-command-line.ts";
 import { neededToRun } from "../execution/child-environment.ts";
 import { isCredentialFolder } from "../operators/credential-folder.ts";
@@ -11,7 +11,7 @@ import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { cannotRun } from "./cannot-run.ts";
 import { deniedPrograms } from "./denied-programs.ts";
 import { enclosedCommand } from "./enclosed-command.ts";
-import { withMovedAside } from "./tell-moved-aside.ts";
+import { type SteeringReport, withSteeringReport } from "./steering-report.ts";
 import { hideSecrets, withHidden } from "./hide-secrets.ts";
 import { findBubblewrap, programPath } from "./find-bubblewrap.ts";
 import { createFilteringProxy, type NetworkDecision } from "./network/filtering-proxy.ts";
@@ -75,7 +75,7 @@ export function createWorkspaceRun(
 ): SandboxRun {
   let found: Promise<string> | undefined;
   // Includes entries of aborted commands: the next result names them.
-  const movedAside: MovedEntry[] = [];
+  const report: SteeringReport = { movedAside: [], notices: [], kept: [] };
   return async (request, wiring) => {
     if ((request.command === undefined) === (request.program === undefined))
       throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
@@ -94,10 +94,10 @@ export function createWorkspaceRun(
         const response = await runInSandbox(await found, workspace, options, request, {
           wiring,
           mayPlanAgain: left > 0,
-          onMoved: (moved) => void movedAside.push(...moved),
+          report,
         });
         if (response !== "stale plan")
-          return withMovedAside(response, movedAside.splice(0), { workspace: await realFolder(workspace.folder), request });
+          return withSteeringReport(response, report, { workspace: await realFolder(workspace.folder), request });
       }
     });
   };
@@ -108,11 +108,7 @@ async function runInSandbox(
   { policy, folder, place }: SandboxWorkspace,
   options: Omit<SandboxExecutorOptions, "workspace">,
   request: ExecuteRequest,
-  {
-    wiring,
-    mayPlanAgain,
-    onMoved,
-  }: { readonly wiring: SandboxWiring; readonly mayPlanAgain: boolean; onMoved(moved: readonly MovedEntry[]): void },
+  { wiring, mayPlanAgain, report }: { readonly wiring: SandboxWiring; readonly mayPlanAgain: boolean; readonly report: SteeringReport },
 ): Promise<ExecuteResponse | "stale plan"> {
   const workspace = await realFolder(folder);
   await checkCommands(policy, request, workspace);
@@ -155,7 +151,7 @@ async function runInSandbox(
   const credentials = request.env?.["KEELSON_CREDENTIALS"];
   const shown = credentials !== undefined && isCredentialFolder(credentials) ? [credentials] : [];
   const hiding = hideSecrets(policy, { workspace, place, request });
-  await using mounts = await prepareMounts(hiding.policy, workspace, [...shown, ...(wiring.shown ?? [])], place, onMoved);
+  await using mounts = await prepareMounts(hiding.policy, workspace, [...shown, ...(wiring.shown ?? [])], place, report);
   const showsAll = policy.filesystem?.readableRoots === undefined;
   const isNodeDenied = mounts.mounts.some(({ path, as }) => as === "hidden-folder" && isWithin(node, path));
   const hiddenPrograms = await deniedPrograms(policy);

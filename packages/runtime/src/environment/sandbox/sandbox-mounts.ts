@@ -18,6 +18,7 @@ import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { findRoots } from "./sandbox-roots.ts";
 import { openSteeringRoot } from "./steering-watch.ts";
+import type { SteeringReport } from "./steering-report.ts";
 import { bytesOf } from "./folder-listing.ts";
 
 /** What a path is in the sandbox. `hidden`: an empty file or folder that can't be written. */
@@ -40,16 +41,16 @@ const ORDER: readonly Mount["as"][] = ["writable", "read-only", "hidden-folder",
  * Works out the mounts of one command. What is denied and does not exist gets a placeholder until disposed; what steers later work and comes to be
  * is moved aside then.
  * @param shown folders that can be read in any case
- * @param onMoved told what was moved aside, at the start what other commands left, else at the end
+ * @param report gets what was moved aside: at the start entries that other commands left, then those of this one
  */
 export async function prepareMounts(
   policy: SandboxPolicy,
   workspace: string,
   shown: readonly string[] = [],
   place: SandboxPlace = OWN_PLACE,
-  onMoved: (moved: readonly MovedEntry[]) => void = () => {},
+  report: SteeringReport = { movedAside: [], notices: [], kept: [] },
 ): Promise<SandboxMounts> {
-  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown, place, onMoved));
+  const { clearAway, ...mounts } = await oneAtATime(() => planMounts(policy, workspace, shown, place, report));
   return { ...mounts, [Symbol.asyncDispose]: () => oneAtATime(clearAway) };
 }
 
@@ -63,19 +64,17 @@ async function planMounts(
   workspace: string,
   shown: readonly string[],
   place: SandboxPlace,
-  onMoved: (moved: readonly MovedEntry[]) => void,
+  report: SteeringReport,
 ): Promise<Omit<SandboxMounts, typeof Symbol.asyncDispose> & { clearAway(): Promise<void> }> {
   const { filesystem = {} } = policy;
   const { disk } = place;
   const placeholders: Placeholder[] = [];
   const links = new Map<string, string>();
-  const watches: (() => Promise<readonly MovedEntry[]>)[] = [];
+  const watches: (() => Promise<void>)[] = [];
   const clearAway = async (): Promise<void> => {
     for (const placeholder of placeholders.toReversed()) await placeholder.remove();
-    const moved: MovedEntry[] = [];
-    for (const [path, target] of links) moved.push(...(await restoreLink(path, target, disk)));
-    for (const end of watches) moved.push(...(await end()));
-    if (moved.length > 0) onMoved(moved);
+    for (const [path, target] of links) report.movedAside.push(...(await restoreLink(path, target, disk)));
+    for (const end of watches) await end();
   };
   const planned = new Map<string, Mount["as"]>();
   const plan = (path: string, as: Mount["as"]): void => {
@@ -145,7 +144,7 @@ async function planMounts(
     const opened = [];
     for (const root of writableRoots) {
       const isWorkspace = isWithin(workspace, root) || isWithin(root, workspace);
-      opened.push(await openSteeringRoot(root, disk, { isWorkspace, byName: given === undefined, onMoved }));
+      opened.push(await openSteeringRoot(root, disk, { isWorkspace, byName: given === undefined, report }));
       for (const path of given ?? []) await protect(root, join(root, path));
       for (const path of given === undefined ? (opened.at(-1)?.kept ?? []) : []) await protect(root, path);
     }
@@ -215,6 +214,7 @@ async function planMounts(
     for (const path of await listeningSockets())
       if (lookAt(path, disk) !== undefined && (!isHiddenAnyway(path) || isWritable(path)) && !planned.has(path)) plan(path, "hidden-file");
 
+    report.kept = given === undefined ? opened.flatMap((root) => root.kept) : [];
     for (const root of opened) watches.push(root.watch(missing));
     // A deeper path is mounted after those above it, so it is what holds there.
     const mounts = [...planned]

@@ -23,7 +23,7 @@ export interface SteeringScan {
 }
 
 /** The number of folders of a workspace that a scan reads at most: some seconds of work. */
-export const MAX_FOLDERS = 200_000;
+export const MAX_FOLDERS = 50_000;
 // Folders of packages are not opened as a workspace.
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(["node_modules"]);
 const NAMES = new PathNames(STEERING_PATHS);

@@ -4,6 +4,7 @@ import type { MovedEntry } from "@keelson/protocol";
 import { type DiskView, OWN_VIEW } from "../files/disk-view.ts";
 import { bytesOf, isMissing, systemPath, textOf } from "./folder-listing.ts";
 import { isMovedAside, moveAside } from "./move-aside.ts";
+import type { SteeringReport } from "./steering-report.ts";
 import type { ScannedRoot } from "./plain-git-entry.ts";
 import { isWithin } from "./policy-path.ts";
 import { MAX_FOLDERS, SteeringScanner, type SteeringScan } from "./scan-steering.ts";
@@ -24,20 +25,21 @@ export interface SteeringRoot extends FoundSteering {
    * @param missing absolute paths that no command may make
    * @returns ends it, and moves new entries aside
    */
-  watch(missing: readonly string[]): () => Promise<readonly MovedEntry[]>;
+  watch(missing: readonly string[]): () => Promise<void>;
 }
 
 // The number of folders that a scan reads in other roots than the workspace, such as caches of packages.
 const OTHER_FOLDERS = 2000;
 const MAX_SCANNERS = 64;
 const scanners = new Map<string, SteeringScanner>();
+/** Folders of which it was said that they are too large. */
+const told = new Set<string>();
 
 export interface SteeringRootOptions {
   readonly isWorkspace: boolean;
   /** False: only the paths that `watch` is given are watched for. */
   readonly byName: boolean;
-  /** Receives the entries that were moved aside. */
-  onMoved(moved: readonly MovedEntry[]): void;
+  readonly report: Pick<SteeringReport, "movedAside" | "notices">;
 }
 
 /** Finds files that steer later work below a folder. */
@@ -51,7 +53,7 @@ export function findSteering(path: string, disk: DiskView = OWN_VIEW, isWorkspac
 export async function openSteeringRoot(
   path: string,
   disk: DiskView,
-  { isWorkspace, byName, onMoved }: SteeringRootOptions,
+  { isWorkspace, byName, report }: SteeringRootOptions,
 ): Promise<SteeringRoot> {
   const root: ScannedRoot = { location: bytesOf(disk.locate(path)), path: bytesOf(path) };
   const { dev, ino } = statSync(disk.locate(path), { bigint: true });
@@ -62,7 +64,14 @@ export async function openSteeringRoot(
   const moved = await sweep(recordsOf(root.path, inode), found);
   if (moved.length > 0) {
     found = scan();
-    onMoved(moved);
+    report.movedAside.push(...moved);
+  }
+
+  if (isWorkspace && found.isCut && !told.has(path)) {
+    told.add(path);
+    report.notices.push(
+      `Sandbox: ${path} has more than ${MAX_FOLDERS} folders. In others, files that steer later work are neither protected nor moved aside.`,
+    );
   }
 
   /** Moves aside what a record does not know. */
@@ -120,9 +129,12 @@ export async function openSteeringRoot(
       return async () => {
         try {
           const now = scan();
-          const moved: MovedEntry[] = [];
-          for (const entry of foreignTo({ known: record.read(), byName, watched }, now)) moved.push(...(await takeAside(entry)));
-          return moved;
+          for (const entry of foreignTo({ known: record.read(), byName, watched }, now))
+            report.movedAside.push(...(await takeAside(entry)));
+          if (isWorkspace && now.isCut && !found.isCut)
+            report.notices.push(
+              `Sandbox: a command made so many folders in ${path} that not all were searched for files that steer later work. Delete them before you go on.`,
+            );
         } finally {
           record.remove();
         }
