@@ -167,6 +167,24 @@ const CASES: readonly Case[] = [
     change: writes({ "tools/rules.json": "[]" }),
   },
   {
+    what: "a list of rules that a script would read if it were there",
+    hook: "node tools/guard.mjs",
+    files: { "tools/guard.mjs": 'import { existsSync } from "node:fs"; existsSync("tools/rules.local.json");\n' },
+    change: writes({ "tools/rules.local.json": "[]" }),
+  },
+  {
+    what: "a folder of rules that a script reads",
+    hook: "node tools/guard.mjs",
+    files: { "tools/guard.mjs": 'import { readdirSync } from "node:fs"; readdirSync("./rules/all");\n', "rules/all/1.json": "" },
+    change: writes({ "rules/all/2.json": "" }),
+  },
+  {
+    what: "a file that a line reads by a redirection",
+    hook: "grep -q x < rules",
+    files: { rules: "x\n" },
+    change: writes({ rules: "\n" }),
+  },
+  {
     what: "a package.json above a script, by which Node reads it as another kind of module",
     hook: "node tools/guard.js",
     files: { "tools/guard.js": GUARD },

@@ -1,10 +1,8 @@
-import { createProcessExecutor } from "keelson/environment";
 import type { HookRegistry } from "keelson/agent";
 import { type Policy, redactExecutor } from "keelson/security";
 import type { Executor } from "@keelson/protocol";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { createCodingExecutor } from "../core/coding-executor.ts";
-import { commandEnvironment } from "../core/command-environment.ts";
 import type { InstructionFile } from "../instructions/index.ts";
 import { WITHOUT_BYTECODE } from "./covered-item.ts";
 import { instructionItem } from "./instruction-items.ts";
@@ -34,9 +32,8 @@ export async function openTrustedProject(
 ): Promise<TrustedProject> {
   const told = new Set<string>();
   const quiet = (exec: Executor): Executor => withoutSecretsGiven(redactExecutor(exec, secrets.redactor), secrets);
-  const inherited = commandEnvironment(policy, { sandbox: false }).variables;
   const hooks = await loadProjectHooks(trust, {
-    exec: quiet(createProcessExecutor({ cwd: trust.project, inherited, env: WITHOUT_BYTECODE })),
+    exec: quiet(createCodingExecutor(trust.project, { sandbox: false, policy })),
     sandboxExec: quiet(createCodingExecutor(trust.project, { sandbox: true, policy })),
     onLeftOut,
   });
@@ -57,6 +54,9 @@ export async function openTrustedProject(
 /** Hooks read what a model and its tools wrote. */
 function withoutSecretsGiven(exec: Executor, { redactor }: KnownSecrets): Executor {
   return {
-    execute: (request) => exec.execute({ ...request, ...(typeof request.stdin === "string" && { stdin: redactor.redact(request.stdin) }) }),
+    execute({ stdin, ...request }) {
+      const given = typeof stdin === "string" ? redactor.redact(stdin) : stdin;
+      return exec.execute({ ...request, env: { ...WITHOUT_BYTECODE, ...request.env }, ...(given !== undefined && { stdin: given }) });
+    },
   };
 }

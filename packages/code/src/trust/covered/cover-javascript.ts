@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { CoveredFiles } from "./covered-files.ts";
 
 /** Modules of Node that load and run nothing else. */
@@ -32,7 +32,6 @@ const CALLED = new RegExp(String.raw`(?<![.\w$])(?:import|require)\s*\(${SPECIFI
 const LOADS = /(?<![.\w$])(?:import\s*\(|require\b)/g;
 const RUNS_TEXT =
   /\beval\b|\bFunction\s*\(|\bgetBuiltinModule\b|\bdlopen\b|\bcreateRequire\b|\bmodule\s*\.\s*(?!exports\b)|process\s*\.\s*binding\b|\bexecve\b|\.\s*require\b|\bWebAssembly\b/;
-const TEXTS = /(?<quote>["'`])(?<text>[^"'`\n\\$]{1,200})\k<quote>/g;
 
 /** Adds a script that Node runs, what it imports in turn, and files that its texts name. Not understood: packages, and code that is computed. */
 export function coverJavascript(entry: string, cwd: string, files: CoveredFiles): void {
@@ -58,10 +57,7 @@ export function coverJavascript(entry: string, cwd: string, files: CoveredFiles)
       if (!/^\.{1,2}(?:\/|$)/.test(name)) files.notUnderstood(`${path}, which imports ${JSON.stringify(name)}`);
       else for (const ending of ENDINGS) visit(resolve(folder, `${name.replace(/[?#].*$/, "")}${ending}`));
     }
-    // Files that it may read: lists of rules, say.
-    for (const { groups } of text.matchAll(TEXTS))
-      for (const base of [folder, cwd])
-        if (/^[\w@./-]+$/.test(groups?.["text"] ?? "")) files.addExisting(join(base, groups?.["text"] ?? ""));
+    files.addTexts(text, [folder, cwd]);
   };
   for (const ending of files.add(entry) === undefined ? ENDINGS : [""]) visit(`${entry}${ending}`);
 }

@@ -82,7 +82,7 @@ async function coverScript(
 ): Promise<void> {
   coverInherited(interpreter, process.env, files);
   if (interpreter === "node") return coverJavascript(path, started.cwd, files);
-  if (interpreter === "python") return coverPython(path, files);
+  if (interpreter === "python") return coverPython(path, started.cwd, files);
   const real = files.addRun(path);
   if (real !== undefined) await coverShell(readFileSync(real, "utf8"), started, files, depth + 1, path);
 }

@@ -20,7 +20,7 @@ const LOADS_MORE =
  * Adds a script that Python runs, with its whole folder, which is where it looks for modules first. Not understood: modules that are neither in
  * that folder nor plain ones of Python, and code that is computed.
  */
-export function coverPython(entry: string, files: CoveredFiles): void {
+export function coverPython(entry: string, cwd: string, files: CoveredFiles): void {
   const real = files.addRun(entry);
   if (real === undefined) return files.notUnderstood(`${entry}, which is no file of the repository`);
   const folder = dirname(real);
@@ -30,6 +30,7 @@ export function coverPython(entry: string, files: CoveredFiles): void {
     if (/\.(?:pth|so|pyd|zip)$/.test(path)) files.notUnderstood(`${path}, which Python may load`);
     if (path !== real && !path.endsWith(".py")) continue;
     const text = readFileSync(path, "utf8");
+    files.addTexts(text, [folder, cwd]);
     if (LOADS_MORE.test(text)) files.notUnderstood(`${path}, which runs more than is written in it`);
     for (const name of importedBy(text))
       if (!PLAIN_MODULES.has(name) && !isBeside(folder, name)) files.notUnderstood(`${path}, which imports ${name}`);

@@ -42,10 +42,11 @@ export async function coverShell(
     if (!isPlainFolder(folder)) return files.notUnderstood(shown(`cd ${elsewhere["folder"]}, which is no folder`));
     return coverShell(elsewhere["rest"] ?? "", { ...started, cwd: folder }, files, depth, source);
   }
-  const { commands = [], unknown = [] } = await readCommandLine(text, { cwd });
+  const { commands = [], reads = [], unknown = [] } = await readCommandLine(text, { cwd });
   if (unknown[0] !== undefined) return files.notUnderstood(shown(source === undefined ? `${text.trim()} (${unknown[0]})` : unknown[0]));
   const variable = DECIDING_VARIABLE.exec(text)?.[0];
   if (variable !== undefined) return files.notUnderstood(shown(`${source === undefined ? text.trim() : "it"} has to do with ${variable}`));
+  for (const path of reads) files.addWord(path, cwd);
   for (const command of commands) {
     const [program = "", ...args] = command.text.split(" ");
     if (!program.includes("/") && /^[\w.+-]+$/.test(program)) {

@@ -4,6 +4,9 @@ import { isWithin, slashed, stateOfPath } from "./file-states.ts";
 import { treeDigest } from "./tree-digest.ts";
 
 const MAX_FOLDER_FILES = 2_000;
+/** Words with a folder or an ending. A file of such a name may be read if it is there, so that it counts before it is. */
+const LOOKS_LIKE_PATH = /^[\w@.+-]*(?:\/[\w@.+-]+)+$|^[\w@.+-]*\w\.[a-z][a-z0-9]{0,5}$/i;
+const TEXTS = /(?<quote>["'`])(?<text>[^"'`\n\\$]{1,200})\k<quote>/g;
 
 /**
  * The files of a project that something which is run leads to. A path that is not there yet counts, too: a program may look for it first. If
@@ -93,7 +96,21 @@ export class CoveredFiles {
       if (isFolder(path)) {
         if (path === this.project) this.notUnderstood(`${JSON.stringify(word)} names the whole repository`);
         else this.addFolder(path);
-      } else this.addExisting(path);
+      } else if (LOOKS_LIKE_PATH.test(part)) this.add(path);
+      else this.addExisting(path);
+    }
+  }
+
+  /** Adds the files and folders that the texts of a script name: lists of rules, say. */
+  addTexts(script: string, folders: readonly string[]): void {
+    for (const { groups } of script.matchAll(TEXTS)) {
+      const { text = "" } = groups ?? {};
+      if (!LOOKS_LIKE_PATH.test(text)) continue;
+      for (const folder of folders) {
+        const path = resolve(folder, text);
+        if (isFolder(path) && this.isWithin(path) && path !== this.project) this.addFolder(path);
+        else this.add(path);
+      }
     }
   }
 
