@@ -105,6 +105,34 @@ describeWithBubblewrap("a session of sandboxes", () => {
     }
   });
 
+  it("is not used where no sandbox can be made in it, as with an nsenter that knows less", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "keelson-programs-"));
+    writeFileSync(join(folder, "nsenter"), "#!/bin/sh\necho nsenter: unrecognized option >&2; exit 1\n", { mode: 0o755 });
+    const path = process.env["PATH"];
+    process.env["PATH"] = `${folder}:${path}`;
+    try {
+      expect(await sandbox().execute({ command: "echo runs" })).toMatchObject({ stdout: "runs\n" });
+      expect(session.unavailable).toContain("unrecognized option");
+      await expect(session.publish(4714)).rejects.toThrow(/unrecognized option/);
+    } finally {
+      process.env["PATH"] = path;
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("starts no program that a command could have written, though PATH leads there first", async () => {
+    writeFileSync(join(workspace, "nsenter"), '#!/bin/sh\ntouch "$(dirname "$0")/ran"\nexit 1\n', { mode: 0o755 });
+    const path = process.env["PATH"];
+    process.env["PATH"] = `${workspace}:${path}`;
+    try {
+      expect(await sandbox().execute({ command: "echo runs" })).toMatchObject({ stdout: "runs\n" });
+      expect(session.unavailable).toBeUndefined();
+      expect(readdirSync(workspace)).toEqual(["nsenter"]);
+    } finally {
+      process.env["PATH"] = path;
+    }
+  });
+
   it("belongs to one executor", () => {
     sandbox();
     expect(() => sandbox()).toThrow(/belongs to one executor/);

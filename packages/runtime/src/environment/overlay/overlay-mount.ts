@@ -29,7 +29,8 @@ export async function mountOverlay(base: string, upper: string, work: string): P
   const options = [`lowerdir=${escaped(base)}`, `upperdir=${escaped(upper)}`, `workdir=${escaped(work)}`, "userxattr", "index=off"].join(
     ",",
   );
-  const [unshare, nsenter] = [await programPath("unshare"), await programPath("nsenter")];
+  // No program is taken from what commands wrote and a commit brought into the base.
+  const [unshare, nsenter] = [await programPath("unshare", [base]), await programPath("nsenter", [base])];
   if (unshare === undefined || nsenter === undefined) throw cannotMount("there is no unshare or nsenter");
   const child = spawn(
     unshare,

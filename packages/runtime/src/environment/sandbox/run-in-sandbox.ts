@@ -125,7 +125,10 @@ async function runInSandbox(
   const session = ownSession(options.session);
   const temporaryBytes = parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES;
   // An overlay is mounted in namespaces of its own.
-  const held = session === undefined || place !== OWN_PLACE ? undefined : await session.hold(bubblewrap, temporaryBytes);
+  const held =
+    session === undefined || place !== OWN_PLACE
+      ? undefined
+      : await session.hold(bubblewrap, temporaryBytes, await writableFolders(policy, workspace));
   const hasNetwork = policy.network?.enabled === true;
   if (held !== undefined && policy.network?.enabled === true) await session?.serveNetwork(held, policy.network, options);
   const withNetwork = hasNetwork && held === undefined;
@@ -270,7 +273,9 @@ function realFolder(folder: string): Promise<string> {
 }
 
 async function writableFolders({ filesystem }: SandboxPolicy, workspace: string): Promise<string[]> {
-  const roots = (filesystem?.writableRoots ?? [workspace]).map((path) => policyPath(path, resolve(workspace)));
+  const roots = [...(filesystem?.writableRoots ?? [workspace]), ...(filesystem?.cacheFolders ?? [])].map((path) =>
+    policyPath(path, resolve(workspace)),
+  );
   return Promise.all(roots.map((path) => realpath(path).catch(() => path)));
 }
 

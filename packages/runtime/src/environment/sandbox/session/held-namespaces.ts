@@ -26,10 +26,11 @@ const START_LIMIT_MS = 30_000;
 /**
  * Makes the namespaces with bubblewrap, which brings up the loopback interface. Its process has ended when this resolves, so that there is none that
  * a command could trace.
+ * @param writable folders that commands may write: no program is taken from there
  * @throws EnvironmentError of kind `provision-failed` with the reason
  */
-export async function holdNamespaces(bubblewrap: string, bytes: number): Promise<HeldNamespaces> {
-  const nsenter = await programPath("nsenter");
+export async function holdNamespaces(bubblewrap: string, bytes: number, writable: readonly string[] = []): Promise<HeldNamespaces> {
+  const nsenter = await programPath("nsenter", writable);
   if (nsenter === undefined) throw cannotRun("nsenter, of the package util-linux, is not installed");
   const own = ["--perms", "0755", "--size", String(bytes), "--tmpfs", FOLDER];
   const child = spawn(
@@ -68,13 +69,29 @@ export async function holdNamespaces(bubblewrap: string, bytes: number): Promise
   }
   const [user, network, mounts, folder] = descriptors.map((descriptor) => `/proc/${process.pid}/fd/${descriptor}`);
   const enterNetwork = [nsenter, "--preserve-credentials", `--user=${user}`, `--net=${network}`];
+  const enter = [...enterNetwork, `--mount=${mounts}`, "--"];
+  try {
+    await tryEntry(enter, bubblewrap);
+  } catch (error) {
+    close();
+    throw error;
+  }
   return {
-    enter: [...enterNetwork, `--mount=${mounts}`, "--"],
+    enter,
     enterNetwork: [...enterNetwork, "--"],
     folder: FOLDER,
     seen: folder ?? "",
     [Symbol.dispose]: close,
   };
+}
+
+/** Makes an empty sandbox in the namespaces: some systems and some nsenter refuse what is needed for that. */
+async function tryEntry(enter: readonly string[], bubblewrap: string): Promise<void> {
+  const [program = "", ...args] = [...enter, bubblewrap, "--unshare-user", "--ro-bind", "/", "/", "--", "/bin/sh", "-c", "exit 0"];
+  const child = spawn(program, args, { cwd: "/", env: {}, stdio: ["ignore", "ignore", "pipe"], timeout: START_LIMIT_MS });
+  const errors = text(child.stderr);
+  const code = await new Promise<number | null>((resolve) => void child.once("error", () => resolve(null)).once("exit", resolve));
+  if (code !== 0) throw cannotRun(`no sandbox can be made in its namespaces: ${(await errors).trim() || "no reason was given"}`);
 }
 
 /** Resolves with the number of the first process inside; rejects if there is none. */

@@ -33,7 +33,7 @@ export interface OwnSession extends SandboxSession {
   /** Binds the session to an executor. @throws TypeError if it has another one */
   bind(executor: object): void;
   /** Returns the namespaces; `undefined` if there can be none. */
-  hold(bubblewrap: string, temporaryBytes: number): Promise<HeldNamespaces | undefined>;
+  hold(bubblewrap: string, temporaryBytes: number, writable: readonly string[]): Promise<HeldNamespaces | undefined>;
   /** Starts the proxy of the network, once. */
   serveNetwork(held: HeldNamespaces, network: NetworkPolicyConfig, options: FilteringProxyOptions): Promise<void>;
   follow(request: Pick<ExecuteRequest, "judgeHost">): SessionCommand;
@@ -66,8 +66,8 @@ export function createSandboxSession(): SandboxSession {
       if (owner !== undefined && owner !== executor) throw new TypeError("A session of sandboxes belongs to one executor: make another.");
       owner = executor;
     },
-    hold(bubblewrap, temporaryBytes) {
-      return (holding ??= holdNamespaces(bubblewrap, temporaryBytes).then(
+    hold(bubblewrap, temporaryBytes, writable) {
+      return (holding ??= holdNamespaces(bubblewrap, temporaryBytes, writable).then(
         (made) => (held = made),
         (error: unknown) => {
           unavailable = error instanceof Error ? error.message : String(error);
