@@ -39,7 +39,7 @@ export interface Confinement {
   readonly closed?: readonly string[];
   /** The names of the programs that it hides: a command that is not understood cannot start these. */
   readonly hides?: readonly string[];
-  /** Absolute paths of files and folders that its policy hides. */
+  /** Absolute paths of files and folders that its policy hides, and that no repository holds. */
   readonly hidesFiles?: readonly string[];
 }
 
@@ -60,6 +60,8 @@ export interface CommandEffect {
   readonly aliases?: readonly string[];
   /** The text of the command that starts it, where that is `text` with more before it: `npx vitest run` for `vitest run`. A rule that names both allows both. */
   readonly startedBy?: string;
+  /** True if it may show files as a repository holds them, also those that a sandbox hides from it. */
+  readonly committed?: boolean;
   /** It is known to change nothing and to connect to nothing, so it runs unasked where no rule says otherwise. */
   readonly readOnly?: boolean;
   /** The reason why it does not run unasked although its words are understood: settings in its folder may start a program. For a person. */

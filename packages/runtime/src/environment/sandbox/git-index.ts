@@ -39,6 +39,21 @@ export function trackedFiles(folder: string, wanted: (path: string) => boolean):
   }
 }
 
+/** True if git tracks the file, or a file in the folder. @param folder of the worktree, in bytes @param path below it @returns also true if the index is not understood */
+export function tracks(folder: string, path: string): boolean {
+  const git = gitFolder(join(folder, ".git"));
+  if (git === undefined) return false;
+  try {
+    const wanted = (one: string): boolean => one === path || one.startsWith(`${path}/`);
+    const found = parseIndex(readFileSync(systemPath(join(git, "index"))), idBytes(git), wanted);
+    return found === undefined || found.size > 0;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    if (error instanceof RangeError) return true;
+    throw error;
+  }
+}
+
 /** @returns `undefined` if the format is not understood, as that of an index that is split into two files */
 export function parseIndex(bytes: Buffer, idLength: number, wanted: (path: string) => boolean): TrackedFiles | undefined {
   const version = bytes.readUInt32BE(4);

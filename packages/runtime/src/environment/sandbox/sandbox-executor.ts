@@ -6,6 +6,7 @@ import { checkOptionNames } from "../../json/option-names.ts";
 import { type CommandExecutor, createExecutor } from "../execution/create-executor.ts";
 import { policyPath } from "./policy-path.ts";
 import { hiddenNames } from "./denied-programs.ts";
+import { isTracked } from "./is-tracked.ts";
 import { judgeEffects } from "./judge-effects.ts";
 import { unlistedHosts } from "./judge-hosts.ts";
 import { isWithin } from "./policy-path.ts";
@@ -63,7 +64,9 @@ export function createWorkspaceExecutor(
       const closed = options.session === undefined ? [] : unlistedHosts(policy.network, effects);
       const judged = { ...placed, ...(effects.hosts && { hosts: effects.hosts.filter((host) => !closed.includes(host)) }) };
       const hides = await hiddenNames(policy);
-      const hidesFiles = (policy.filesystem?.deniedPaths ?? []).map((path) => policyPath(path, given, homedir()));
+      const denied = (policy.filesystem?.deniedPaths ?? []).map((path) => policyPath(path, given, homedir()));
+      // Programs of any kind can read the repository.
+      const hidesFiles = denied.filter((path) => !isTracked(path));
       return {
         ...effects,
         // The processes of the machine are not there, and their variables neither.

@@ -8,7 +8,11 @@ import { normalizePath } from "../../definition/permissions/path-pattern.ts";
 export function openGuards({ deny, ask }: ToolRules, { effects, cwd }: JudgedCall): readonly RuleVerdict[] {
   const guards = [...deny, ...ask].filter(({ compiled: { argument } }) => argument !== undefined);
   const confined = effects?.confined;
-  return confined === undefined ? guards : guards.filter((rule) => !holds(confined, rule, cwd));
+  // A hidden file is in the repository all the same.
+  const isCommitted = effects?.commands?.some(({ committed }) => committed === true) === true;
+  if (confined === undefined) return guards;
+  const holding = isCommitted ? { ...confined, hidesFiles: [] } : confined;
+  return guards.filter((rule) => !holds(holding, rule, cwd));
 }
 
 function holds(confined: Confinement, rule: RuleVerdict, cwd: string | undefined): boolean {

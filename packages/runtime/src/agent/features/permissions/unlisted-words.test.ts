@@ -90,4 +90,13 @@ describe("a command in a sandbox", () => {
     expect(behavior(["deny web_fetch(a.test)"], within(gdb, { reaches: "listed" }))).toBe("allow");
     expect(behavior(["deny web_fetch(a.test)"], within(gdb, { reaches: "any" }))).toBe("ask");
   });
+
+  it("that may show files from a repository is asked about although the sandbox hides the file that a rule denies", () => {
+    const confined = { refused: [], hidesFiles: ["/work/private"] };
+    const log: CallEffects = { commands: [{ text: "git log -p", readOnly: true }], mayTouch: ["/work/*"], confined };
+    const denies = ["deny read_file(private/**)"];
+    expect(behavior(denies, log)).toBe("allow");
+    expect(behavior(denies, { ...log, commands: [{ text: "git log -p", readOnly: true, committed: true }] })).toBe("ask");
+    expect(behavior([], { ...log, commands: [{ text: "git log -p", readOnly: true, committed: true }] })).toBe("allow");
+  });
 });
