@@ -82,6 +82,7 @@ export function sandboxLines(
   return [
     `Commands run in a sandbox: they can write only in ${writableRoots.join(", ")} and in /tmp. /tmp and the loopback network last for the session, so that a server in the background answers later commands.`,
     `${hosts}.`,
+    "Files that other programs obey (AGENTS.md, .github, .vscode, .npmrc, git hooks and their like) are read-only for commands, and new ones are moved aside: change them with write_file or edit_file, which asks.",
     "What cannot work inside runs with `outside: true` and a reason; a person decides.",
     ...(filesystem.hideSecrets === false ? [] : secretLines(findSecretFiles(cwd))),
     ...(deniedPaths.length > 0 ? [`These are hidden: ${deniedPaths.join(", ")}.`] : []),

@@ -4,8 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ExecuteRequest } from "@keelson/protocol";
 import { createSandboxExecutor, findSecretFiles } from "keelson/environment";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
+
+// The notes of sandboxes between commands, read at the first command.
+const home = mkdtempSync(join(tmpdir(), "keelson-home-"));
+process.env["KEELSON_HOME"] = home;
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 let workspace: string;
 beforeEach(() => {

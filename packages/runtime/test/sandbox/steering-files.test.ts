@@ -14,8 +14,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createDiskVfs, createSandboxExecutor, GIT_STEERING_PATHS, STEERING_PATHS } from "keelson/environment";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { describeWithBubblewrap } from "./with-bubblewrap.ts";
+
+// The notes of sandboxes between commands, read at the first command.
+const home = mkdtempSync(join(tmpdir(), "keelson-home-"));
+process.env["KEELSON_HOME"] = home;
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 let workspace: string;
 beforeEach(() => {

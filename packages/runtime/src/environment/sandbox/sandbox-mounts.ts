@@ -17,6 +17,7 @@ import { gitNames } from "./policy-places.ts";
 import { OWN_PLACE, type SandboxPlace } from "./sandbox-place.ts";
 import type { SandboxPolicy } from "./sandbox-policy.ts";
 import { findRoots } from "./sandbox-roots.ts";
+import { stateFolder } from "./state-folder.ts";
 import { openSteeringRoot } from "./steering-watch.ts";
 import type { SteeringReport } from "./steering-report.ts";
 import { bytesOf } from "./folder-listing.ts";
@@ -184,6 +185,9 @@ async function planMounts(
       const credentials = credentialPaths();
       denied.push(...credentials.filter((path) => isWritable(path) || lookAt(path, disk) !== undefined));
     }
+    // A command that could change the notes on it would hide what it made.
+    const notes = stateFolder();
+    if (notes !== undefined && isWritable(notes)) denied.push(notes);
     const table = await place.mountTable().catch(() => []);
     // What is hidden in a mount over a folder is hidden in the folder, too, where that shows elsewhere.
     const tables = place === OWN_PLACE ? [table] : [table, await readMountTable("self").catch(() => [])];

@@ -35,6 +35,8 @@ interface Header {
 const BEAT_MS = 10_000;
 // A record of a process that cannot be looked for, as after a restart of the machine.
 const STALE_MS = 10 * 60_000;
+// Of a folder that no command ran in since.
+const FORGOTTEN_MS = 30 * 24 * 3600_000;
 const SUFFIX = ".watch";
 
 let names: PathNames | undefined;
@@ -110,7 +112,12 @@ function readRecord(file: string): WatchRecord | undefined {
     if (version !== 1) return undefined;
     // The last line is empty, or was cut off when its process was killed.
     const known = new Set(lines.slice(0, -1).map((line) => JSON.parse(line) as string));
-    const isGone = isDeadOwner(owner) || Date.now() - mtimeMs > STALE_MS;
+    const age = Date.now() - mtimeMs;
+    const isGone = isDeadOwner(owner) || age > STALE_MS;
+    if (isGone && age > FORGOTTEN_MS) {
+      rmSync(file, { force: true });
+      return undefined;
+    }
     return { file, root, inode, known, byName, watched, lastSeenMs: isGone ? mtimeMs + BEAT_MS : undefined };
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) return undefined;

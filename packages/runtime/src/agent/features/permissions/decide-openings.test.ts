@@ -11,7 +11,7 @@ import { compilePolicy } from "../../definition/permissions/compiled-policy.ts";
 import { checkGrantedPatterns, grantsFor } from "../../definition/permissions/granted-rules.ts";
 import type { PermissionSubject } from "../../definition/permissions/judged-call.ts";
 import { decidePermission } from "./decide-permission.ts";
-import { judgeHost } from "./judge-host.ts";
+import { judgeHost, judgeReveal } from "./judge-host.ts";
 
 const bash: PermissionSubject = { name: "bash", effect: "write", risk: "high", category: "shell" };
 const policy = (lines: readonly string[], mode: PermissionMode = "default"): PermissionPolicy => ({
@@ -163,4 +163,48 @@ it("an answer may hold rules about outside, hosts and ports beside those of the 
   for (const pattern of ["outside(npm publish)", "host(example.com)", "port(3000)"])
     expect(() => checkGrantedPatterns([pattern], "bash")).not.toThrow();
   expect(() => checkGrantedPatterns(["outsid(npm publish)"], "bash")).toThrow(/is about no call of bash/);
+});
+
+describe("a hidden file", () => {
+  const reveals: CallEffects = { commands: [{ text: "npm test" }], reveals: [".env"], confined: { refused: [] } };
+
+  it("is revealed by a question that names it, or by a rule about reveal, and by no other rule", () => {
+    for (const line of [
+      "allow bash",
+      "allow bash(*)",
+      "allow bash(npm test)",
+      "allow *",
+      "allow read_file(.env)",
+      "allow reveal(.env.local)",
+    ])
+      expect([line, decide("npm test", reveals, { lines: [line] }).behavior]).toEqual([line, "ask"]);
+    expect(decide("npm test", reveals)).toMatchObject({
+      behavior: "ask",
+      reason: expect.stringContaining("It would see .env, which the sandbox hides"),
+      always: [{ scope: "reveal", rules: ["reveal(.env)"] }],
+    });
+    for (const line of ["allow reveal(.env)", "allow reveal(.env*)", "allow reveal(**/.env)", "allow reveal"])
+      expect([line, decide("npm test", reveals, { lines: [line] }).behavior]).toEqual([line, "allow"]);
+    expect(decide("npm test", reveals, { grants: ["reveal(.env)"] }).behavior).toBe("allow");
+    expect(decide("npm test", reveals, { mode: "deny-unauthorized", lines: ["allow bash"] }).behavior).toBe("deny");
+  });
+
+  it("stays hidden where a rule denies reading or revealing it", () => {
+    for (const line of ["deny reveal(.env)", "deny read_file(**/.env)", "deny read_file(.env)"])
+      expect([line, decide("npm test", reveals, { lines: [line, "allow reveal(.env)"] }).behavior]).toEqual([line, "deny"]);
+  });
+
+  it("is revealed to every command by rules and answers, unless a rule denies or asks about it", () => {
+    const given = (lines: readonly string[], grants: readonly string[] = []) =>
+      judgeReveal(".env", { policies: [compilePolicy(policy(lines))], tool: "bash", grants: grantsFor(new Set(grants), "bash") });
+    expect([given([]), given(["allow bash"]), given(["allow reveal(.env)"]), given([], ["reveal(.env)"])]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    for (const line of ["deny read_file(**/.env)", "ask reveal(.env)", "deny reveal"])
+      expect([line, given([line, "allow reveal(.env)"])]).toEqual([line, false]);
+    expect(judgeReveal(".env", { policies: [], tool: "bash", grants: [] })).toBe(false);
+  });
 });
