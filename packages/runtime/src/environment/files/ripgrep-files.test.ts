@@ -41,6 +41,20 @@ describe("what ripgrep is asked", { skip: !canRun }, () => {
     expect(await ripgrepFiles(search)).toBeUndefined();
   });
 
+  it("never starts a bubblewrap of the root, to which PATH leads first", async ({ skip }) => {
+    if (process.platform !== "linux") skip("elsewhere it runs without a sandbox");
+    const ran = join(base, "outside/ran");
+    fs.writeFileSync(join(base, "root/bwrap"), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+    const path = process.env["PATH"];
+    process.env["PATH"] = `${join(base, "root")}:${path}`;
+    try {
+      expect(await ripgrepFiles(search)).toEqual([join(base, "root/place/file.txt")]);
+      expect(fs.existsSync(ran)).toBe(false);
+    } finally {
+      process.env["PATH"] = path;
+    }
+  });
+
   it("has no answer when it is not there, fails, or does not say all", async () => {
     expect(await ripgrepFiles({ ...search, program: "/nowhere/rg" })).toBeUndefined();
     expect(await ripgrepFiles({ ...search, program: "/bin/false" })).toBeUndefined();

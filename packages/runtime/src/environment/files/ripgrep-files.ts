@@ -65,10 +65,11 @@ async function commandOf(search: RipgrepSearch): Promise<Command | undefined> {
   const { program, folder, root } = search;
   const args = argumentsOf(search);
   if (process.platform !== "linux") return { program, args, cwd: folder };
-  const [bubblewrap, ripgrep] = [await programPath("bwrap"), await programPath(program)];
+  // A command could have written a bubblewrap into the workspace, to which PATH may lead.
+  const [bubblewrap, ripgrep] = [await programPath("bwrap", [root]), await programPath(program)];
   if (bubblewrap === undefined || ripgrep === undefined) return undefined;
   const inside = ["--ro-bind", root, "/files", "--ro-bind", ripgrep, "/ripgrep", "--chdir", joinPath("/files", pathBelow(root, folder))];
-  return { program: bubblewrap, args: ["--die-with-parent", ...inside, "--", "/ripgrep", ...args], cwd: "/" };
+  return { program: bubblewrap, args: ["--die-with-parent", "--unshare-net", ...inside, "--", "/ripgrep", ...args], cwd: "/" };
 }
 
 function argumentsOf({ pattern, options, leftOut, maxFileBytes }: RipgrepSearch): string[] {
