@@ -40,8 +40,9 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     writes,
     ...(recurses && { recurses }),
     ...(here !== undefined && { here }),
+    ...(found.folder !== undefined && { folder: found.folder }),
     ...(entry.repository === true && {
-      repository: { fromTop: found.fromTop === true, ...(found.folder !== undefined && { folder: found.folder }) },
+      repository: { fromTop: found.fromTop === true },
     }),
     ...(entry.repository !== true && { searches: searchesOf(found) }),
     // A deny rule for a host holds for words that the entry does not list, too.

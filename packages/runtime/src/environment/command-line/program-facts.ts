@@ -15,8 +15,10 @@ export interface ProgramFacts {
   /** It goes through the folders among what it reads and writes, or does this to all files of its folder. */
   readonly recurses?: boolean;
   readonly here?: "read" | "look" | "write";
-  /** It obeys the settings of the git repository around the folder in which it works, which may be another than that of the line. With `fromTop` files are named from its top. */
-  readonly repository?: { readonly folder?: ShellWord; readonly fromTop: boolean };
+  /** The folder in which it works, if that is not the one of the line. */
+  readonly folder?: ShellWord;
+  /** It obeys the settings of the git repository around its folder. With `fromTop` files are named from the top of that. */
+  readonly repository?: { readonly fromTop: boolean };
   /** The files that it reads when it goes through a folder; absent if it goes through those of a repository. */
   readonly searches?: { readonly skipsHidden: boolean; readonly only?: readonly string[]; readonly follows: "nothing" | "all" };
   /** Variables of the shell that it sets to text. */

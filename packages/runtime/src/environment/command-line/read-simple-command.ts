@@ -4,8 +4,7 @@ import { type Assignment, unlistedAssignments } from "./assignments.ts";
 import { textOf, patternOf } from "./command-text.ts";
 import { factsOf } from "./facts-of-program.ts";
 import { loadedFileIn } from "./loaded-files.ts";
-import { noteTouched } from "./noted-places.ts";
-import { noteOfRepository, within } from "./git/note-of-repository.ts";
+import { noteWithin, within } from "./working-folder.ts";
 import { placesOf } from "./paths.ts";
 import type { ProgramFacts } from "./program-facts.ts";
 import { type Reading, type Scope, shorten } from "./reading.ts";
@@ -142,8 +141,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   for (const variable of facts.sets ?? []) reading.texts.add(variable);
   if (facts.unknown !== undefined) reading.unknown.add(facts.unknown);
   for (const host of facts.hosts ?? []) reading.hosts.add(host);
-  const { isInside, leadingOut } =
-    facts.repository === undefined ? noteTouched(facts, scope, reading) : noteOfRepository(facts, scope, reading);
+  const { isInside, leadingOut } = noteWithin(facts, scope, reading);
   for (const word of facts.scripts ?? []) {
     if (placesOf(word, scope, reading)?.some(({ path }) => reading.writes.has(path)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);

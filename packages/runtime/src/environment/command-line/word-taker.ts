@@ -60,6 +60,10 @@ const PACKAGE = /^(?:@[\w.-]+\/)?[A-Za-z][\w.-]*(?:\[[\w, .-]*\])?(?:@[\w.^~<>=*
 const FORMAT = /^(?:[^%]|%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[diouxXeEfFgGaAcsbqQ]|%\([^)]*\)T)*$/;
 const SHELL_OPTION =
   /^(?:braceexpand|errexit|errtrace|functrace|hashall|ignoreeof|interactive-comments|monitor|noclobber|noglob|nolog|notify|nounset|onecmd|pipefail|verbose|xtrace)$/;
+const REMOTE = /^[A-Za-z0-9][\w-]*$/;
+const WORKSPACE = /^(?:@[\w-][\w.-]*\/|\.\/)?[\w-][\w.-]*(?:\/[\w-][\w.-]*)*\/?$/;
+/** A host and a path, to programs that copy to other machines. */
+const ELSEWHERE = /^[^/]*:/;
 const MAX_TEXT = 64 * 1024;
 
 /** Notes a word of a kind. False if it is not understood as one. */
@@ -75,7 +79,7 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
     case "read":
     case "look":
     case "write":
-      if (!literal || text.startsWith("@")) return false;
+      if (!literal || text.startsWith("@") || text.includes("://")) return false;
       into[kind === "read" ? "reads" : kind === "look" ? "looks" : "writes"].push(word);
       return true;
     case "link":
@@ -84,7 +88,7 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !text.startsWith("@");
     case "into":
       into.writes.push(word);
-      return literal;
+      return literal && !ELSEWHERE.test(text);
     case "host":
       return takeHost(word, into);
     case "data":
@@ -114,7 +118,11 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       into.refs.push(text);
       return literal && !/^[-+@]/.test(text);
     case "remote":
-      return takeRemote(word, into);
+      return literal && !word.globs && REMOTE.test(text);
+    case "origin":
+      return takeOrigin(word, into);
+    case "workspace":
+      return literal && !word.globs && WORKSPACE.test(text);
     case "pretty":
       return literal && !/^[-+@]/.test(text) && !VERIFIES.test(text);
     case "setting":
@@ -124,7 +132,7 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       return literal && !word.globs && into.folders.length === 1;
     case "archive":
       into.archives.push(word);
-      return literal && !/[:@]/.test(text);
+      return literal && !ELSEWHERE.test(text) && !text.startsWith("@");
     case "format":
       return !word.splits && text.startsWith("+");
     case "printf":
@@ -163,7 +171,7 @@ function takeHost(word: ShellWord, into: WordTaker): boolean {
 }
 
 /** A name such as `origin` connects to what is configured for it, a URL to its host, a folder to nothing. Helpers such as `ext::` start programs. */
-function takeRemote(word: ShellWord, into: WordTaker): boolean {
+function takeOrigin(word: ShellWord, into: WordTaker): boolean {
   const { text, literal } = word;
   if (!literal || word.globs || /^[-+]|::/.test(text)) return false;
   if (text.includes("://")) return takeHost(word, into);

@@ -224,6 +224,12 @@ describe("a command of git that only looks", () => {
     expect((await readCommandLine("cd private && git show HEAD:x", { cwd: folder })).mayTouch).toContain("*");
   });
 
+  it("is not understood if it works in a folder outside of the workspace, as no program is that obeys files of its folder", async () => {
+    for (const line of ["git -C ../other status", "git -C /tmp commit -m x", "make -C ../other test", "npm --prefix ../other test"])
+      expect((await readCommandLine(line, { cwd: folder })).commands?.[0]?.unlisted, line).toHaveLength(1);
+    expect((await readCommandLine("make -C sub test", { cwd: folder })).commands?.[0]).not.toHaveProperty("unlisted");
+  });
+
   it("is asked about if the folder in which it works is not known", async () => {
     expect(await judged("cd $X && git status")).toContain("not known");
   });

@@ -15,7 +15,8 @@ const CARGO_FLAGS = `-q -r -v
   --all --all-features --all-targets --benches --bins --doc --examples --frozen --keep-going --lib --locked --no-default-features --no-fail-fast
   --no-run --offline --quiet --release --tests --verbose --workspace`;
 const CARGO_VALUES = {
-  plain: "-F -p --bench --bin --color --example --exclude --features --message-format --package --profile --target --test",
+  plain: "-F -p --bench --bin --color --example --exclude --features --message-format --package --profile --test",
+  package: "--target",
   number: "-j --jobs",
 } as const;
 const cargoBuild: ProgramForm = {
@@ -98,11 +99,12 @@ export const compiledLanguages: readonly ProgramEntry[] = [
     },
   },
   {
-    // A target with an equals sign sets a variable, which may call a shell; `-f`, `-E`, `-C` and `-I` name makefiles and folders.
+    // A target with an equals sign sets a variable, which may call a shell; `-f`, `-E` and `-I` name makefiles.
     names: "make gmake",
     flags: `-B -i -k -n -q -r -R -s -w
       --always-make --dry-run --ignore-errors --just-print --keep-going --no-builtin-rules --no-keep-going --no-print-directory --no-silent
       --print-directory --question --quiet --recon --silent --trace`,
+    values: { folder: "-C --directory" },
     optional: { number: "-j -l --jobs --load-average --max-load", plain: "-O --output-sync" },
     operands: "target...",
     alone: "--help --version -h -v",
@@ -114,8 +116,9 @@ export const compiledLanguages: readonly ProgramEntry[] = [
     names: "cmake",
     flags: `-DCMAKE_BUILD_TYPE=Debug -DCMAKE_BUILD_TYPE=Release -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
       --clean-first --fresh --verbose -v -Wdev -Wno-dev`,
-    values: { look: "-S --build", write: "-B", plain: "--config --target -t", number: "-j --parallel" },
+    values: { folder: "--build", look: "-S", write: "-B", plain: "--config --target -t", number: "-j --parallel" },
     operands: "look",
+    rest: "target...",
     alone: "--help --version",
   },
   {

@@ -126,7 +126,7 @@ export const filePrograms: readonly ProgramEntry[] = [
       --archive --checksum --delete --delete-after --delete-excluded --dry-run --human-readable --ignore-existing --itemize-changes --links
       --partial --progress --quiet --recursive --relative --stats --times --update --verbose --compress`,
     values: { text: "--exclude --include" },
-    operands: "read... into",
+    operands: "archive... into",
     recurses: true,
     alone: "--help --version",
   },

@@ -53,10 +53,10 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     subcommands: {
       "get-url": { unasked: true, flags: "--all --push", operands: "plain" },
       "show": { operands: "remote" },
-      "add": { flags: "-f --no-tags --tags", values: { plain: "-m -t" }, operands: "ref remote" },
+      "add": { flags: "-f --no-tags --tags", values: { plain: "-m -t" }, operands: "ref origin" },
       "remove rm": { operands: "ref" },
       "rename": { operands: "ref ref" },
-      "set-url": { flags: "--add --delete --push", operands: "ref remote remote" },
+      "set-url": { flags: "--add --delete --push", operands: "ref origin origin" },
       "prune update": { flags: "-n -p --dry-run --prune", operands: "remote..." },
       "set-head": { flags: "-a -d --auto --delete", operands: "ref revision" },
     },
@@ -194,7 +194,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     flags: `-l -n -q -s -v
       --bare --local --mirror --no-checkout --no-single-branch --no-tags --quiet --single-branch --sparse --verbose`,
     values: { plain: "-b -o --branch --filter --origin --shallow-since", number: "-j --depth --jobs" },
-    operands: "remote write",
+    operands: "origin write",
     // A copy has all files of the repository.
     here: { kind: "read", always: true },
   },

@@ -10,21 +10,20 @@ export const SCRIPT_FLAGS = `-t -u -v --all --bail --bail=1 --check --ci --color
 
 /**
  * npm, pnpm, yarn and bun obey files of the folder that name registries, shells and versions of themselves, and look for newer versions, so only
- * the version of npm, npx and bun is printed unasked. Missing are options that name a shell, a file of settings, options of node, a folder or a
- * registry.
+ * the version of npm, npx and bun is printed unasked. Missing are options that name a shell, a file of settings, options of node, or a registry.
  */
 const FLAGS = `-a -ddd -dd -d -D -E -f -iwr -P -q -s -S -ws -y
   --all --dry-run --force --foreground-scripts --frozen-lockfile --if-present --ignore-scripts --include-workspace-root --json --legacy-peer-deps
   --long --no-audit --no-color --no-fund --no-package-lock --no-progress --no-save --offline --package-lock-only --parseable --prefer-offline
   --production --quiet --save --save-dev --save-exact --save-optional --save-peer --save-prod --silent --verbose --workspaces --yes`;
-const VALUES = { plain: "-w --include --loglevel --omit --workspace", number: "--depth" } as const;
+const VALUES = { plain: "--include --loglevel --omit", workspace: "-w --workspace", folder: "-C --prefix", number: "--depth" } as const;
 
 const common: ProgramForm = { flags: FLAGS, values: VALUES };
 const script: ProgramForm = { ...common, operands: "plain...", rest: "plain...", restFlags: SCRIPT_FLAGS };
 const packages: ProgramForm = { ...common, operands: "package...", here: { kind: "write" } };
 const starts: ProgramForm = {
   flags: "-q -y --no --no-install --quiet --yes",
-  values: { package: "-p --package", plain: "-w --workspace", shell: "-c --call" },
+  values: { package: "-p --package", workspace: "-w --workspace", shell: "-c --call" },
   operands: "command",
 };
 
@@ -59,7 +58,7 @@ export const packageManagers: readonly ProgramEntry[] = [
       "pack": { ...common, here: { kind: "read" } },
       "publish": {
         flags: FLAGS,
-        values: { plain: `${VALUES.plain} --access --tag`, number: "--otp" },
+        values: { ...VALUES, plain: `${VALUES.plain} --access --tag`, number: "--otp" },
         here: { kind: "read" },
       },
       "version": { ...common, flags: `${FLAGS} --no-git-tag-version`, operands: "plain", here: { kind: "write" } },

@@ -8,14 +8,14 @@
  * - `command`: this and all following words are a command; as the value of an option it ends at `;` or `{} +`. `shell`: text that a shell runs.
  * - `script`: a file that runs as a program. `variable`: a variable of the shell that is set. `assignment`: `NAME=value`. `placeholder`: is replaced by what is added.
  * - `revision`: a revision of git, in which a file may be named. `pathspec`: files of a repository, with wildcards that git reads.
- * - `ref`: the name of a branch, tag or remote of git that is made, moved or deleted. `remote`: a remote of git, by its name, URL or folder.
+ * - `ref`: the name of a branch, tag or remote of git that is made, moved or deleted. `remote`: a remote of git by its name. `origin`: a repository by its URL or folder.
  * - `pretty`: a format of git in which no signature is verified. `setting`: the name of a setting of git that holds no secret.
  * - `printf`: a format of `printf`. `shelloption`: an option of the shell that does not change how a line is read.
  * - `sed`, `awk`, `jq`: a script of that program, which may do no more than print and change text.
  * - `package`: the name of a package with or without a version, no address and no folder. `target`: a target of a builder, which sets no variable.
  * - `module`: the name of a module that runs; what follows are its arguments.
- * - `folder`: a folder in which the program works.
- * - `archive`: a file without a colon in its name, which would name a host; it is read if one of the options in `needs` is given, else written.
+ * - `folder`: a folder in the workspace in which the program works. `workspace`: a package of this project, by its name or folder.
+ * - `archive`: a file of this machine, without a host before a colon; it is read if one of the options in `needs` is given, else written.
  * - `format`: text that begins with a plus.
  */
 export type WordKind =
@@ -39,6 +39,7 @@ export type WordKind =
   | "pathspec"
   | "ref"
   | "remote"
+  | "origin"
   | "pretty"
   | "printf"
   | "shelloption"
@@ -50,6 +51,7 @@ export type WordKind =
   | "target"
   | "module"
   | "folder"
+  | "workspace"
   | "archive"
   | "format";
 

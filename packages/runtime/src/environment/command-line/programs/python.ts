@@ -28,8 +28,8 @@ export const pythonTools: readonly ProgramEntry[] = [
     names: "python pypy",
     versions: true,
     runsInput: true,
-    flags: "-B -E -I -O -OO -q -s -S -u -v -b -bb",
-    values: { plain: "-W", module: "-m" },
+    flags: "-B -E -I -O -OO -q -s -S -u -v -b -bb -Wall -Walways -Wdefault -Werror -Wignore -Wonce",
+    values: { module: "-m" },
     operands: "script plain...",
     stops: true,
     alone: "--help --version -h -V -VV",
@@ -40,7 +40,7 @@ export const pythonTools: readonly ProgramEntry[] = [
       --co --collect-only --disable-warnings --exitfirst --failed-first --ff --fixtures --last-failed --lf --markers --new-first --nf
       --no-cov --no-header --no-summary --quiet --runxfail --setup-show --showlocals --stepwise --strict-config --strict-markers --sw --verbose`,
     values: {
-      plain: `-k -m -n -r --capture --color --cov-report --deselect --durations --import-mode --log-cli-level --tb --dist`,
+      plain: `-k -m -n -r --capture --color --deselect --durations --import-mode --log-cli-level --tb --dist`,
       number: "--cov-fail-under --maxfail --reruns --timeout",
       look: "--ignore",
       write: "--junit-xml --junitxml",
