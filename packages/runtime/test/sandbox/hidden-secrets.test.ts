@@ -84,12 +84,13 @@ describeWithBubblewrap("files that may hold secrets, in a sandbox", () => {
     expect(stdout).toBe("A=\ntracked\n");
   });
 
-  it("are named at the end of a failed command, and not of one that succeeds", async () => {
+  it("are named at the end of a failed command and of one that stumbled over them, and not of others", async () => {
     put(".env");
     put("sub/key.pem");
     const failed = await run("echo text; exit 3");
     expect(failed).toMatchObject({ exitCode: 3, stdout: "text\n", hiddenFiles: [".env", "sub/key.pem"] });
     expect(failed.stderr).toContain('Sandbox: hidden from commands, because they may hold secrets: ".env", "sub/key.pem".');
+    expect((await run("git add -A; true")).stderr).toContain("Sandbox: hidden from commands");
     expect(await run("echo text")).toMatchObject({ exitCode: 0, stderr: "", hiddenFiles: [".env", "sub/key.pem"] });
   });
 

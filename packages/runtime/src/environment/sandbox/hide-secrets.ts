@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { ExecuteRequest, ExecuteResponse } from "@keelson/protocol";
 import { isWithin, policyPath } from "./policy-path.ts";
 import type { SandboxPlace } from "./sandbox-place.ts";
@@ -35,14 +35,16 @@ export function hideSecrets(
   return { policy: { ...policy, filesystem: { ...filesystem, deniedPaths: [...(filesystem.deniedPaths ?? []), ...denied] } }, hidden };
 }
 
-/** A response with the files that were hidden; the standard error of a command that failed names them at its end. */
+/** A response with the files that were hidden; the standard error of a command that failed, or that names one there, lists them at its end. */
 export function withHidden(
   response: ExecuteResponse,
   hiddenFiles: readonly string[],
   request: Pick<ExecuteRequest, "onOutput">,
 ): ExecuteResponse {
   if (hiddenFiles.length === 0) return response;
-  if (response.exitCode === 0 && !response.timedOut) return { ...response, hiddenFiles };
+  // A line whose last command succeeds may have had one that failed.
+  const isNamed = hiddenFiles.some((path) => response.stderr.includes(basename(path)));
+  if (response.exitCode === 0 && !response.timedOut && !isNamed) return { ...response, hiddenFiles };
   const shown = hiddenFiles.slice(0, MAX_SHOWN).map((path) => JSON.stringify(path));
   const more = hiddenFiles.length > MAX_SHOWN ? ` and ${hiddenFiles.length - MAX_SHOWN} more` : "";
   const text = `${response.stderr === "" || response.stderr.endsWith("\n") ? "" : "\n"}Sandbox: hidden from commands, because they may hold secrets: ${shown.join(", ")}${more}. If it needs one, a person can reveal it.\n`;

@@ -56,7 +56,7 @@ export const STEERING_PATHS: readonly string[] = [
   ...[".devcontainer", ".devcontainer.json", ".gitpod.yml", ".gitpod.Dockerfile", ".idx", ".replit", "replit.nix", ".codesandbox"],
   // Version control, and hooks that are installed already. Names in folders of git: `GIT_STEERING_PATHS`.
   ...[".gitmodules", ".gitconfig", ".config/git", ".lfsconfig", ".hg/hgrc", ".hg/hgrc-not-shared", ".hg/sharedpath", ".hgrc"],
-  ...[".jj/repo/config.toml", ".jjconfig.toml", ".svn", ".bzr/branch/branch.conf", "_darcs/prefs", ".fossil-settings", ".p4config"],
+  ...[".jj/repo/config.toml", ".jjconfig.toml", ".bzr/branch/branch.conf", "_darcs/prefs", ".fossil-settings", ".p4config"],
   ...[".husky", ".huskyrc*", ".githooks", ".git-hooks", ".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", "lefthook.*", ".lefthook.*"],
   ...["lefthook-local.*", ".lefthook-local.*", ".lefthook", ".lefthook-local", ".config/lefthook*", ".simple-git-hooks.*"],
   ...["simple-git-hooks.*", ".lintstagedrc*", "lint-staged.config.*", ".overcommit.yml", "captainhook.json", "grumphp.yml"],
@@ -225,7 +225,7 @@ export const GIT_STEERING_PATHS: readonly string[] = [
 ];
 
 /** Folders of version control. Commands must write there, except at the names above; tools that edit files need not. */
-export const VERSION_CONTROL_FOLDERS: readonly string[] = [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs"];
+export const VERSION_CONTROL_FOLDERS: readonly string[] = [".git", ".hg", ".jj", ".bzr", "_darcs"];
 
 /** The same where the system or its owner keeps it: absolute. */
 export const SYSTEM_STEERING_PATHS: readonly string[] = ["/etc", "/var/spool/cron", "/boot", "/usr/lib/systemd", "/Library/LaunchDaemons"];
