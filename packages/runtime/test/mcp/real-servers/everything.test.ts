@@ -123,7 +123,7 @@ describe.skipIf(isWithoutPeers).each(TRANSPORTS)(`the reference server of everyt
     const url = "https://example.com/consent";
     // A page that has to be done before the call, and that of the call itself.
     const page = await manager.callTool("all", "trigger-url-elicitation", { url, errorPath: true });
-    expect(asked.slice(1).map((request) => request.url)).toEqual(["https://modelcontextprotocol.io", url]);
+    expect(asked.slice(1).map((request) => request.url)).toEqual(["https://modelcontextprotocol.io/", url]);
     expect(JSON.stringify(page.content)).toMatch(/User completed/);
 
     const inferred: ToolInference[] = [];
