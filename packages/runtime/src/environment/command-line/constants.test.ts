@@ -16,6 +16,9 @@ describe("a word that the line computes from what is written in it", () => {
     ["for f in a b; do cat $f; done", ["/project/a", "/project/b"]],
     ['for f in src/*.ts; do head -3 "$f"; done', ["/project/src/*.ts"]],
     ["x=a; (cat $x)", ["/project/a"]],
+    ["cat a{1..3}", ["/project/a1", "/project/a2", "/project/a3"]],
+    ["for i in {2..1}; do cat $i; done", ["/project/2", "/project/1"]],
+    ["diff <(sort a) <(sort b)", ["/project/a", "/project/b"]],
     ["x=a; f() { cat $x; }; f", ["/project/a"]],
     ["cat $'a\\tb'", ["/project/a\tb"]],
     ["cat \"$(cat <<'E'\na b\n\nE\n)\"", ["/project/a b"]],
@@ -45,6 +48,15 @@ describe("a word that the line computes from what is written in it", () => {
     ...["_=a; cat $_", "x=a; bash -c 'cat $x'", "x=a; read -ax; cat $x", "x=a; printf -vx b; cat $x", "f() { x=b; }; x=a; f; cat $x"],
     ...["x=~/a; cat $x", "x+=a; cat $x", "x[0]=a; cat $x", "cat ${x:-a}", "declare x=a; cat $x", "x=a; unset x; cat $x"],
     ...["cat() { :; }; head $(cat <<'E'\na\nE\n)", "cat $(cat a <<'E'\nb\nE\n)", "cat $(cat <<E\n$x\nE\n)", "cat $(cat <<'E'\na b\nE\n)"],
+    ...[
+      "cat .{e..e}nv",
+      "cat {01..02}",
+      "cat {1..99999}",
+      "cat {1..2}{1..2}",
+      "cat {1..9..2}",
+      "cat x<(sort a)",
+      "x=a; trap $'\\x78=.env' DEBUG; cat $x",
+    ],
     ...["x=a; read {x,y}; cat $x", "x=a; eval x=b; cat $x", "x=a; while true; do cat $x; x=b; done"],
   ])("is not understood in %s", async (line) => {
     expect(await read(line)).toMatchObject({ isUnderstood: false });

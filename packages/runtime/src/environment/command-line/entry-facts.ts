@@ -1,4 +1,5 @@
 import { hasAny } from "./compiled-form.ts";
+import { pathsIn } from "./named-places.ts";
 import type { ProgramForm } from "./programs/program-entry.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { WordTaker } from "./word-taker.ts";
@@ -64,6 +65,8 @@ export function factsOfWords(words: {
   const isAsked = form.needs !== undefined && !hasAny(form.needs, options);
   const reads = [...taken.reads, ...revisions, ...(isAsked ? [] : archives)];
   const writes = [...taken.writes, ...(isAsked ? archives : [])];
+  // A script, a test or a server may read the files that it is told.
+  const named = form.unasked === true ? [] : pathsIn(taken.plain);
   const here = hereOf(form, options, looks.length + writes.length + reads.length - revisions.length);
   const changes = isAsked || words.asks || here === "write" || [writes, refs, hosts, scripts].some((list) => list.length > 0);
   return {

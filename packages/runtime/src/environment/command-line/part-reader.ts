@@ -28,7 +28,9 @@ export abstract class PartReader {
     const hasCat = this.reading.functions.has("cat");
     return words.flatMap((word) => {
       this.expansions(word.expansions, scope);
-      return shellWords(withConstants(word, scope.constants, hasCat).parts).map((found) => this.#withDash(found, scope));
+      const { parts } = withConstants(word, scope.constants, hasCat);
+      if (parts.some((part, index) => part !== word.parts[index])) this.reading.usesConstants = true;
+      return shellWords(parts).map((found) => this.#withDash(found, scope));
     });
   }
 

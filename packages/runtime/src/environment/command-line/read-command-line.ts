@@ -64,11 +64,14 @@ export async function readCommandLine(
     numbers: new Set(),
     texts: new Set(),
     calculated: new Set(),
+    usesConstants: false,
+    hasTrap: false,
     depth: 0,
     visited: 0,
   };
   reading.readText(text, { folders: [workspace ?? "."] });
   doubtCalculated(reading);
+  if (reading.hasTrap && reading.usesConstants) reading.unknown.add("What `trap` sets between the commands can't be read.");
   await checkRepositories(reading);
   return effectsOfReading(reading);
 }

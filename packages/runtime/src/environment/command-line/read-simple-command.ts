@@ -173,6 +173,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   }
   enter(facts, scope, reading);
   for (const words of facts.runs ?? []) readProgram(words, { ...context, depth: context.depth + 1, startedBy: text }, scope, reading);
+  if (first.text === "trap" && (facts.code ?? []).length > 0) reading.hasTrap = true;
   // Another shell does not have the variables of this one.
   const { constants: _, ...inherited } = scope;
   for (const code of facts.code ?? [])

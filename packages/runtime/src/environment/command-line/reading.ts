@@ -45,6 +45,9 @@ export interface Reading {
   readonly texts: Set<string>;
   /** Variables that it calculates with. */
   readonly calculated: Set<string>;
+  /** The line uses the values of variables that it set, and has an action that runs between its commands and may set others. */
+  usesConstants: boolean;
+  hasTrap: boolean;
   /** How deep in the line the reader is. */
   depth: number;
   /** The number of commands that were visited, with those that hold others. */

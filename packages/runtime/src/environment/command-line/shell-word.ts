@@ -20,6 +20,8 @@ export interface ShellWord {
   readonly dashed?: boolean;
   /** The text of the line that it replaces; empty for a word that a program adds. */
   readonly written?: string;
+  /** True if it is the file of `<(…)`, whose commands are read for themselves. */
+  readonly isProcess?: boolean;
   /** It is each file in a folder and below of which the name matches one of these patterns, if there are any; links to folders are followed or not. */
   readonly below?: { readonly folder: string; readonly only?: readonly string[]; readonly follows: "files" | "all" };
 }
@@ -29,7 +31,7 @@ const MAX_BRACE_ATOMS = 200;
 
 /** The words that a word becomes: several if it holds braces with alternatives. */
 export function shellWords(parts: readonly WordPart[]): readonly ShellWord[] {
-  return expandBraces(parts).map(toWord);
+  return expandBraces(parts).flatMap(expandSequence).map(toWord);
 }
 
 /** A word that stands for itself, for commands that are not written as such: `evil` in `env -S evil`. */
@@ -42,16 +44,38 @@ function toWord(parts: readonly WordPart[]): ShellWord {
   const expanded = parts.filter(({ kind }) => kind === "expansion" || kind === "substitution");
   return {
     text: parts.map(({ text }) => text).join(""),
-    literal: expanded.length === 0,
+    literal: expanded.length === 0 && !hasSequence(parts),
     substitutes: parts.some(({ kind }) => kind === "substitution"),
-    splits: expanded.some(({ whole, text }) => whole !== true || /^\$\{?[@*!]|[[][@*]/.test(text)),
-    globs: plain.some(({ text }) => /[*?]|\[./s.test(text) || (text === "[" && parts.length > 1)) || hasSequence(parts),
+    splits: hasSequence(parts) || expanded.some(({ whole, text }) => whole !== true || /^\$\{?[@*!]|[[][@*]/.test(text)),
+    globs: plain.some(({ text }) => /[*?]|\[./s.test(text) || (text === "[" && parts.length > 1)),
     tilde: parts[0]?.kind === "plain" && parts[0].text.startsWith("~"),
     quoted: parts.length !== 1 || plain.length !== 1,
+    ...(parts.length === 1 && parts[0]?.kind === "substitution" && parts[0].text.startsWith("<(") && { isProcess: true }),
   };
 }
 
-/** `{1..9}` makes words too; which ones is left open, as with a glob. */
+/** The words that `{1..9}` in a word makes, if it is the only sequence and they are not too many. */
+function expandSequence(parts: readonly WordPart[]): readonly (readonly WordPart[])[] {
+  const at = parts.findIndex(({ kind, text }) => kind === "plain" && SEQUENCE.test(text));
+  const [, before = "", from = "", to = "", after = ""] = SEQUENCE.exec(parts[at]?.text ?? "") ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  if (at < 0 || Math.abs(last - first) >= MAX_BRACE_WORDS || hasPadding(from) || hasPadding(to)) return [parts];
+  const step = first <= last ? 1 : -1;
+  const count = Math.abs(last - first) + 1;
+  return Array.from({ length: count }, (_, index): readonly WordPart[] => [
+    ...parts.slice(0, at),
+    { kind: "plain", text: `${before}${first + step * index}${after}` },
+    ...parts.slice(at + 1),
+  ]);
+}
+const SEQUENCE = /^([^{}]*)\{(-?\d{1,9})\.\.(-?\d{1,9})\}([^{}]*)$/;
+
+/** Zeros at the beginning have bash make all numbers equally long. */
+function hasPadding(number: string): boolean {
+  return /^-?0\d/.test(number);
+}
+
+/** Other braces may make any words. */
 function hasSequence(parts: readonly WordPart[]): boolean {
   const plain = parts.map(({ kind, text }) => (kind === "plain" ? text : "_")).join("");
   return plain.includes("{") && plain.includes("}") && (plain.includes(",") || plain.includes(".."));

@@ -15,6 +15,8 @@ export interface WordTaker {
   readonly scripts: ShellWord[];
   readonly variables: ShellWord[];
   readonly assignments: ShellWord[];
+  /** Words that may be names of files to a program that reads what it wants. */
+  readonly plain: ShellWord[];
   /** Revisions of git, which may be names of files. */
   readonly revisions: ShellWord[];
   /** Branches, tags and remotes that it makes, moves or deletes. */
@@ -39,6 +41,7 @@ export function createWordTaker(): WordTaker {
     scripts: [],
     variables: [],
     assignments: [],
+    plain: [],
     revisions: [],
     refs: [],
     folders: [],
@@ -73,12 +76,14 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
     case "text":
       return !word.splits;
     case "plain":
+      into.plain.push(word);
       return literal && !/^[-+@]/.test(text);
     case "number":
       return literal && NUMBER.test(text);
     case "read":
     case "look":
     case "write":
+      if (word.isProcess === true && kind === "read") return true;
       if (!literal || text.startsWith("@") || text.includes("://")) return false;
       into[kind === "read" ? "reads" : kind === "look" ? "looks" : "writes"].push(word);
       return true;

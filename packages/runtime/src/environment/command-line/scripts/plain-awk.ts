@@ -33,7 +33,7 @@ export function isPlainAwk(program: string): boolean {
       continue;
     }
     // Two slashes may enclose a pattern, in which quotes do not count.
-    if (program[at] === "/" && UNCLEAR.has(last) && program.includes("/", at + 1)) return false;
+    if (program[at] === "/" && (UNCLEAR.has(last) || FUNCTIONS.has(last)) && program.includes("/", at + 1)) return false;
     TOKEN.lastIndex = at;
     const found = TOKEN.exec(program);
     if (found === null) return false;
@@ -50,7 +50,8 @@ export function isPlainAwk(program: string): boolean {
       else if (sign === ")" || sign === "]") depth--;
       // Outside of parentheses, what is printed goes into a file.
       else if ((sign === ">" && prints && depth === 0) || sign === ">>") return false;
-      else if (sign === ";" || sign === "\n" || sign === "{" || sign === "}") prints = false;
+      // A list of what is printed may go on behind a newline.
+      else if (sign === ";" || sign === "{" || sign === "}") prints = false;
       endsValue = sign === ")" || sign === "]" || sign === "++" || sign === "--";
     }
   }

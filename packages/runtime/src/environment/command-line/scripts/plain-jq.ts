@@ -1,5 +1,5 @@
 const TOKEN =
-  /\s+|#[^\n]*|(?<field>\.\s*(?:[A-Za-z_]\w*|(?="))|[A-Za-z_]\w*\s*:(?!:)|@[a-z0-9]+)|\$(?<variable>[A-Za-z_]\w*)|(?<name>[A-Za-z_]\w*)|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<quote>")|\?\/\/=?|\/\/=|\|=|[-+*/%=!<>]=|\.\.|[-+*/%=<>|,.:;?(){}[\]]/y;
+  /\s+|#[^\r\n]*|(?<field>\.\s*(?:[A-Za-z_]\w*|(?="))|[A-Za-z_]\w*\s*:(?!:)|@[a-z0-9]+)|\$(?<variable>[A-Za-z_]\w*)|(?<name>[A-Za-z_]\w*)|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<quote>")|\?\/\/=?|\/\/=|\|=|[-+*/%=!<>]=|\.\.|[-+*/%=<>|,.:;?(){}[\]]/y;
 const NAMES: ReadonlySet<string> = new Set(
   (
     "and or not if then elif else end as reduce foreach try catch true false null def label break empty error length utf8bytelength keys keys_unsorted values has in map map_values " +
