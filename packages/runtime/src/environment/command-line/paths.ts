@@ -24,7 +24,7 @@ export function placesOf(
   reading: Pick<Reading, "workspace" | "surroundings">,
 ): readonly PlacedPath[] | undefined {
   const { workspace, surroundings } = reading;
-  if (!word.literal) return undefined;
+  if (!word.literal || surroundings?.isExhausted === true) return undefined;
   const paths = pathsOf(word, scope, workspace);
   if (paths === undefined || surroundings === undefined) return paths?.map((path) => placed(normalize(path), workspace));
   const found: string[] = [];

@@ -7,6 +7,8 @@ import { nameMatcher } from "./name-matcher.ts";
 /** Limits what is looked at for one line. */
 const MAX_ENTRIES = 50_000;
 const MAX_MATCHES = 500;
+const MAX_COMPARISONS = 500_000;
+const MAX_PATH = 4096;
 /** Folders that hold no files of the person, and many of others. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
@@ -16,8 +18,11 @@ export class Surroundings {
   readonly #realWorkspace: string;
   readonly #folders = new Map<string, readonly Dirent[]>();
   readonly #followed = new Map<string, string>();
+  readonly #dashed = new Map<string, boolean>();
+  readonly #matched = new Map<string, readonly string[] | undefined>();
   #secrets: PathNames | undefined;
   #left = MAX_ENTRIES;
+  #comparisons = 0;
 
   constructor(workspace: string) {
     this.#workspace = workspace;
@@ -28,7 +33,9 @@ export class Surroundings {
   follow(path: string): string {
     const known = this.#followed.get(path);
     if (known !== undefined) return known;
-    const real = this.#real(path);
+    // The system takes no longer paths.
+    const real = path.length > MAX_PATH ? normalize(path) : this.#real(path);
+    this.#left--;
     const inside = relative(this.#realWorkspace, real);
     const isInside = inside !== ".." && !inside.startsWith("../") && !inside.startsWith("/");
     const found = isInside ? join(this.#workspace, inside) : real;
@@ -56,22 +63,41 @@ export class Surroundings {
 
   /** Returns the files that a pattern of the shell matches, as absolute paths. `undefined` if there are too many. */
   matches(pattern: string): readonly string[] | undefined {
+    if (!this.#matched.has(pattern)) this.#matched.set(pattern, this.#match(pattern));
+    return this.#matched.get(pattern);
+  }
+
+  #match(pattern: string): readonly string[] | undefined {
+    if (pattern.length > MAX_PATH) return undefined;
     let found: readonly string[] = [""];
     for (const [index, segment] of pattern.split("/").entries()) {
       if (index === 0 && segment === "") continue;
       if (!/[*?[\\@+!(]/.test(segment)) found = found.map((path) => `${path}/${segment}`);
       else {
         const isName = nameMatcher(segment);
-        found = found.flatMap((path) => this.#entries(path || "/").flatMap(({ name }) => (isName(name) ? [`${path}/${name}`] : [])));
+        found = found.flatMap((path) => {
+          const entries = this.#entries(path || "/");
+          this.#comparisons += entries.length;
+          return this.#comparisons > MAX_COMPARISONS ? [] : entries.flatMap(({ name }) => (isName(name) ? [`${path}/${name}`] : []));
+        });
       }
-      if (found.length > MAX_MATCHES || this.#left <= 0) return undefined;
+      if (found.length > MAX_MATCHES || this.#left <= 0 || this.#comparisons > MAX_COMPARISONS) return undefined;
     }
     return found;
   }
 
   /** True if the folder holds a file that a program would take for an option. */
   hasDashed(folder: string): boolean {
-    return this.#entries(folder).some(({ name }) => name.startsWith("-"));
+    const known = this.#dashed.get(folder);
+    if (known !== undefined) return known;
+    const found = this.#entries(folder).some(({ name }) => name.startsWith("-"));
+    this.#dashed.set(folder, found);
+    return found;
+  }
+
+  /** True if more was looked at than a line may have. What is found from then on is not all that there is. */
+  get isExhausted(): boolean {
+    return this.#left <= 0;
   }
 
   /**
