@@ -72,7 +72,7 @@ export function factsOfWords(words: {
   return {
     understood: unlisted.length === 0,
     readOnly: unlisted.length === 0 && form.unasked === true && !changes,
-    reads,
+    reads: [...reads, ...named],
     looks,
     writes,
     recurses: form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, options)),

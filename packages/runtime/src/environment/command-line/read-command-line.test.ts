@@ -34,6 +34,11 @@ describe("the files of a line", () => {
       expect(await filesOf(line)).toEqual({ reads: ["/project/F"], writes: ["/project/F"] });
     },
   );
+  it("are told of words that a script or a program of no table gets", async () => {
+    expect((await filesOf("node dump.js private/key --x")).reads).toEqual(["/project/private/key", "/project/dump.js"]);
+    expect((await filesOf("mytool ./private/key --file=a/b")).reads).toEqual(["/project/private/key", "/project/a/b"]);
+    expect((await filesOf("git log --author=a.b")).reads).toEqual([]);
+  });
   it("are told of flags by which a reading program writes", async () => {
     expect((await filesOf("sort -o out in")).writes).toEqual(["/project/out"]);
     expect((await filesOf("uniq in out")).writes).toEqual(["/project/out"]);
