@@ -46,6 +46,9 @@ describe.skipIf(!hasBubblewrap)(
       expect(begun.code).toBe(4);
       const resumed = await workspace.start(["-p", "-c"], { env: NO_BUBBLEWRAP }).finished;
       expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringContaining("This run began in a sandbox")]);
+      await using terminal = openTerminal(workspace, ["-c", "--no-sandbox"], { columns: 200, env: unset });
+      expect(await terminal.exited).toBe(1);
+      expect(terminal.transcript()).toContain("Leave --no-sandbox away");
       const inside = await workspace.start(["-p", "-c"], { env: { KEELSON_SANDBOX: "0" } }).finished;
       expect(inside.code).toBe(4);
     });

@@ -15,6 +15,11 @@ export interface SettledSandbox {
  */
 export async function settleSandbox(launch: Launch, policy: Policy | undefined): Promise<SettledSandbox> {
   const { cwd, agent, inSandbox } = launch;
+  if (inSandbox === true && agent.sandbox === false)
+    throw new EnvironmentError({
+      kind: "other",
+      message: "This run began in a sandbox, and does not go on outside of one. Leave --no-sandbox away, or work in a copy: add --fork.",
+    });
   if (agent.sandbox === false || inSandbox === false) return { launch: { ...launch, inSandbox: false } };
   const problem = await sandboxProblem(cwd, policy);
   if (problem === undefined) return { launch: { ...launch, inSandbox: true } };

@@ -2,12 +2,12 @@
 const PLAIN_SETTINGS: readonly RegExp[] = [
   /^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|longpaths|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone|untrackedcache|commitgraph|multipackindex|compression)$/,
   /^extensions\.(objectformat|compatobjectformat|refstorage|partialclone|preciousobjects|worktreeconfig|relativeworktrees|noop)$/,
-  /^remote\..+\.(url|pushurl|fetch|push|tagopt|mirror|prune|promisor|partialclonefilter|skipdefaultupdate|skipfetchall)$/,
+  /^remote\..+\.(url|pushurl|fetch|push|tagopt|mirror|prune|promisor|partialclonefilter|skipdefaultupdate|skipfetchall|gh-resolved)$/,
   /^branch\..+\.(remote|merge|pushremote|rebase|description)$/,
   /^submodule\..+\.(url|active|branch|ignore|fetchrecursesubmodules)$/,
   /^submodule\.(active|recurse|fetchjobs)$/,
   /^user\.(name|email|useconfigonly)$/,
-  /^(init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.(prune|prunetags|parallel)|merge\.(conflictstyle|ff)|rebase\.(autosquash|autostash)|rerere\.enabled|commit\.gpgsign|tag\.gpgsign|index\.version|feature\.manyfiles|gc\.auto|lfs\.repositoryformatversion)$/,
+  /^(init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.(prune|prunetags|parallel)|merge\.(conflictstyle|ff)|rebase\.(autosquash|autostash)|rerere\.enabled|commit\.gpgsign|tag\.gpgsign|index\.version|feature\.manyfiles|gc\.auto|lfs\.repositoryformatversion|lfs\..+\.(access|locksverify))$/,
 ];
 const ADDRESS = /\.(url|pushurl)$/;
 
