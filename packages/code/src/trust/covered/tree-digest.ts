@@ -7,6 +7,8 @@ import { digestOfFile, statText } from "./file-states.ts";
 export const MAX_TREE_FILES = 200_000;
 /** Files up to this size are known by their content, larger ones by size and times. */
 const MAX_CONTENT_BYTES = 256 * 1024;
+/** So many files are known by their content, in the order of their paths; the others by size and times. */
+const MAX_CONTENT_FILES = 20_000;
 /** Folders of what tools install and build: many files, known by size and times. */
 const BY_TIMES: ReadonlySet<string> = new Set(
   "node_modules .venv venv .tox target vendor dist build .gradle .cache .next .nuxt".split(" "),
@@ -21,6 +23,7 @@ const GIT_FILES: readonly string[] = ["config", "config.worktree", "info/attribu
 export function treeDigest(project: string, maxFiles: number = MAX_TREE_FILES): string | undefined {
   const hash = createHash("sha256");
   let left = maxFiles;
+  let toRead = MAX_CONTENT_FILES;
   const walk = (folder: string, shown: string, byTimes: boolean): void => {
     for (const entry of entriesOf(folder)) {
       if (--left < 0) return;
@@ -31,7 +34,7 @@ export function treeDigest(project: string, maxFiles: number = MAX_TREE_FILES): 
       } else if (entry.isDirectory()) {
         hash.update(`folder ${JSON.stringify(name)}\n`);
         walk(path, `${name}/`, byTimes || BY_TIMES.has(entry.name));
-      } else hash.update(`${JSON.stringify([name, stateOf(path, entry, byTimes)])}\n`);
+      } else hash.update(`${JSON.stringify([name, stateOf(path, entry, byTimes || --toRead < 0)])}\n`);
     }
   };
   walk(project, "", false);
