@@ -29,10 +29,18 @@ export function noteTouched(facts: ProgramFacts, scope: Scope, reading: Reading)
   for (const word of [...reads, ...looks, ...writes, ...scripts])
     if (BEHIND_PROC.test(word.text) || placesOf(word, scope, reading)?.some(({ path }) => BEHIND_PROC.test(path)) === true)
       reading.mayTouch.add(ANYTHING);
+  for (const word of [...reads, ...writes]) if (leadsThroughWritten(word, scope, reading)) reading.mayTouch.add(ANYTHING);
   for (const word of reads)
     if (pathsOf(word, scope, reading).some((path) => mayReachProcesses(path, word, facts))) reading.reads.add(ENVIRONMENTS);
   const leadingOut = [...reads, ...looks, ...writes].filter((word) => leadsOut(word, scope, reading)).map(({ text }) => text);
   return { isInside: known.every(Boolean) && leadingOut.length === 0, leadingOut };
+}
+
+/** True if `..` follows a name that this line writes: behind a link it is another folder. */
+function leadsThroughWritten(word: ShellWord, scope: Scope, reading: Reading): boolean {
+  const up = /^(.+?)\/\.\.(?:\/|$)/.exec(word.text)?.[1];
+  if (up === undefined || !word.literal) return false;
+  return placesOf({ ...word, text: up }, scope, reading)?.some(({ path }) => reading.writes.has(path)) === true;
 }
 
 function leadsOut(word: ShellWord, scope: Scope, reading: Reading): boolean {

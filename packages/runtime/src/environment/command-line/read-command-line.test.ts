@@ -39,6 +39,20 @@ describe("the files of a line", () => {
     expect((await filesOf("mytool ./private/key --file=a/b")).reads).toEqual(["/project/private/key", "/project/a/b"]);
     expect((await filesOf("git log --author=a.b")).reads).toEqual([]);
   });
+  it.each([
+    ["git diff HEAD~1 -- src", "/project/src/*"],
+    ["git log -p -- src", "/project/src/*"],
+    ["git grep x -- src", "/project/src/*"],
+    ["ln -s ../a src/b", "*"],
+    ["ln -s src/lib z; cat z/../../a", "*"],
+    ["mkdir d; cat d/../a", "*"],
+  ])("are not all known to `%s`, which may touch %s", async (line, pattern) => {
+    expect((await read(line)).mayTouch).toContain(pattern);
+  });
+  it("are known where `..` leads out of a folder that is there before", async () => {
+    expect((await read("cat src/../a")).mayTouch).toBeUndefined();
+    expect((await read("mv ../a b")).commands?.[0]?.unlisted).toBeUndefined();
+  });
   it("are told of flags by which a reading program writes", async () => {
     expect((await filesOf("sort -o out in")).writes).toEqual(["/project/out"]);
     expect((await filesOf("uniq in out")).writes).toEqual(["/project/out"]);

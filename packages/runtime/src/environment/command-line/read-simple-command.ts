@@ -164,7 +164,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
     ...(unlisted.length > 0 && { unlisted: [...new Set(unlisted)] }),
     ...(facts.unknownProgram === true && { unknownProgram: true }),
     ...(pattern !== text && { pattern }),
-    ...(facts.repository !== undefined && (facts.here === "read" || unlisted.length > 0) && { committed: true }),
+    ...(facts.repository !== undefined && (facts.here === "read" || facts.recurses === true || unlisted.length > 0) && { committed: true }),
     ...(caution !== undefined && { caution }),
   });
   if (readOnly && facts.repository !== undefined) {

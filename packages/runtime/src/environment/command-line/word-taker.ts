@@ -91,6 +91,11 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
       into.reads.push(word);
       into.writes.push(word);
       return literal && !text.startsWith("@");
+    case "symlink":
+      into.reads.push(word);
+      into.writes.push(word);
+      // A link leads on from the folder in which it is.
+      return literal && !text.startsWith("@") && !/(?:^|\/)\.\.?(?:\/|$)/.test(text);
     case "into":
       into.writes.push(word);
       return literal && !ELSEWHERE.test(text);

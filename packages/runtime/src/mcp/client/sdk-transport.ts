@@ -6,13 +6,14 @@ import {
   type McpToolDescriptor,
   type OnElicitation,
 } from "@keelson/protocol";
-import type { Client, RequestOptions, Transport } from "@modelcontextprotocol/client";
+import type { Client, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../platform/clock.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import { callTool } from "./call-tool.ts";
 import { connectClient } from "./connect-client.ts";
 import { endSession } from "./end-session.ts";
 import { keepListening } from "./keep-listening.ts";
+import { listLoosely } from "./list-loosely.ts";
 import type { ClientSdk } from "./load-sdk.ts";
 import type { McpRoot } from "./mcp-root.ts";
 import type { McpNotice, McpTransport } from "./mcp-transport.ts";
@@ -286,23 +287,4 @@ function describeEnding(transport: EndingTransport | undefined, otherwise: strin
 function versionOf(client: Client): { readonly protocolVersion?: string } {
   const protocolVersion = client.getNegotiatedProtocolVersion();
   return protocolVersion === undefined ? {} : { protocolVersion };
-}
-
-const MAX_PAGES = 64;
-
-async function listLoosely(client: Client, sending: RequestOptions): Promise<readonly unknown[]> {
-  const anything = { "~standard": { version: 1 as const, vendor: "keelson", validate: (value: unknown) => ({ value }) } };
-  const tools: unknown[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const listed = (await client.request({ method: "tools/list", params }, anything, sending)) as {
-      readonly tools?: unknown;
-      readonly nextCursor?: unknown;
-    };
-    if (Array.isArray(listed.tools)) tools.push(...listed.tools);
-    if (typeof listed.nextCursor !== "string" || listed.nextCursor === cursor) break;
-    cursor = listed.nextCursor;
-  }
-  return tools;
 }

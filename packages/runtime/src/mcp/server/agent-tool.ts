@@ -157,7 +157,7 @@ async function decide(question: Question, request: McpRequest, runner: ServedRun
 }
 
 function asQuestion(question: Question): ToolQuestion {
-  const { type, operation, description, input, reason, asked } = question;
+  const { type, operation, description, input, reason, summary, asked } = question;
   if (asked !== undefined) {
     const { message, from = operation, schema, url, issues = [] } = asked;
     const again = issues.map((issue) => `The last answer could not be used: ${issue}`);
@@ -171,6 +171,7 @@ function asQuestion(question: Question): ToolQuestion {
     what,
     ...(description === undefined ? [] : [description]),
     ...(input === undefined ? [] : [`Arguments: ${JSON.stringify(input)}`]),
+    ...(summary === undefined ? [] : [summary]),
     ...(reason === undefined ? [] : [reason]),
   ];
   const choices = type === "approval" ? ["allow", "deny"] : ["retry", "fail"];

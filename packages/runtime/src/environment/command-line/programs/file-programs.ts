@@ -29,7 +29,7 @@ export const filePrograms: readonly ProgramEntry[] = [
     names: "ln",
     flags: "-f -i -L -n -P -r -s -T -v --force --interactive --no-dereference --no-target-directory --relative --symbolic --verbose",
     values: { into: "-t --target-directory" },
-    operands: "link... into",
+    operands: "symlink... into",
     alone: "--help --version",
   },
   {

@@ -38,6 +38,7 @@ const diff: ProgramForm = {
   operands: "revision...",
   operandsWith: { "--no-index": "read read" },
   here: { kind: "read" },
+  recurses: true,
 };
 
 const log: ProgramForm = {
@@ -47,6 +48,7 @@ const log: ProgramForm = {
   optional: { plain: `${DIFF_OPTIONAL} ${LOG_OPTIONAL}`, pretty: "--format --pretty" },
   numbers: true,
   operands: "revision...",
+  recurses: true,
 };
 /** Options with which `log` prints the content of files. */
 const SHOWS_CONTENT = `-c -G -L -m -p -S -u -U -W --binary --cc --color-words --function-context --patch --patch-with-raw --patch-with-stat --unified --word-diff`;
@@ -142,6 +144,7 @@ export const gitLooking: { readonly [names: string]: ProgramForm } = {
   "version": { unasked: true, flags: "--build-options" },
   "grep": {
     unasked: true,
+    recurses: true,
     flags: `-a -c -E -F -G -h -H -i -I -l -L -n -o -p -P -q -v -w -W -z
       --all-match --and --basic-regexp --break --cached --column --count --exclude-standard --extended-regexp --files-with-matches
       --files-without-match --fixed-strings --full-name --function-context --heading --ignore-case --invert-match --line-number --name-only

@@ -4,6 +4,7 @@
  * - `number`: a number with an optional sign and unit. `read`: a file whose content is read. `look`: a file or folder of which name and properties are seen.
  * - `write`: a file or folder that is written, moved or deleted. `into`: the same, or a folder into which the operands before it go under their names.
  * - `link`: a file or folder that gets another name, by which it can be read and written.
+ * - `symlink`: the same of a symbolic link, which takes it from its own folder.
  * - `host`: a host, an address or a URL; of a `file:` URL the file is read. `data`: text, or after `@` the name of a file that is read.
  * - `command`: this and all following words are a command; as the value of an option it ends at `;` or `{} +`. `shell`: text that a shell runs.
  * - `script`: a file that runs as a program. `variable`: a variable of the shell that is set. `assignment`: `NAME=value`. `placeholder`: is replaced by what is added.
@@ -27,6 +28,7 @@ export type WordKind =
   | "write"
   | "into"
   | "link"
+  | "symlink"
   | "host"
   | "data"
   | "command"
