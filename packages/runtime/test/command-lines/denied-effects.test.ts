@@ -7,6 +7,7 @@ import { readCommandLine } from "keelson/environment";
 import { readPolicy } from "keelson/security";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
+import { confinedProgram } from "./confined-program.ts";
 
 const bash = { name: "bash", effect: "write", risk: "high", category: "shell" } as const;
 const [reads = [], writes = [], connects = []] = readFileSync(new URL("denied-effects.txt", import.meta.url), "utf8")
@@ -58,12 +59,10 @@ async function runInBash(line: string): Promise<Ran> {
   writeFileSync(join(cwd, "src/key"), "public\n");
   try {
     const output = await new Promise<string>((resolve) => {
-      const child = execFile(
-        "bash",
-        // With a socket as its input it would take itself for the shell of a remote user.
-        ["--norc", "-c", line],
-        { cwd, timeout: 8000, env: { PATH: process.env["PATH"] ?? "" } },
-        (_error, stdout, stderr) => resolve(stdout + stderr),
+      // With a socket as its input bash would take itself for the shell of a remote user.
+      const [program, ...args] = confinedProgram(base, "bash", "--norc", "-c", line);
+      const child = execFile(program, args, { cwd, timeout: 8000, env: { PATH: process.env["PATH"] ?? "" } }, (_error, stdout, stderr) =>
+        resolve(stdout + stderr),
       );
       child.stdin?.end();
     });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { confinedProgram } from "./confined-program.ts";
 
 const SECONDS = 4;
 const AT_ONCE = 4;
@@ -23,7 +24,8 @@ async function runsEvil(line: string): Promise<boolean> {
 
 function finished(line: string, folder: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn("timeout", ["-k", "1", String(SECONDS), "bash", "-c", line], {
+    const [program, ...args] = confinedProgram(folder, "bash", "-c", line);
+    const child = spawn("timeout", ["-k", "1", String(SECONDS), program, ...args], {
       cwd: join(folder, "project"),
       env: {
         PATH: `${join(folder, "bin")}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
