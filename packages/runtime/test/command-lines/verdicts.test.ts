@@ -185,6 +185,8 @@ const TABLE: readonly Case[] = [
         "env FOO=1 npm test",
         "npm test --script-s evil",
         "npm test --userc=x",
+        "npm test '$(evil)'",
+        "npm test -- 'x;evil'",
         "npm test --node-opt=--require=./e.js",
         "npm test -- --import=./e.mjs",
         'npm test "$(cat x)"',

@@ -75,6 +75,9 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
   switch (kind) {
     case "text":
       return !word.splits;
+    case "argument":
+      into.plain.push(word);
+      return literal && !/^[-+@]|[`$\\"';&|<>(){}\n]/.test(text);
     case "plain":
       into.plain.push(word);
       return literal && !/^[-+@]/.test(text);

@@ -19,7 +19,7 @@ const FLAGS = `-a -ddd -dd -d -D -E -f -iwr -P -q -s -S -ws -y
 const VALUES = { plain: "--include --loglevel --omit", workspace: "-w --workspace", folder: "-C --prefix", number: "--depth" } as const;
 
 const common: ProgramForm = { flags: FLAGS, values: VALUES };
-const script: ProgramForm = { ...common, operands: "plain...", rest: "plain...", restFlags: SCRIPT_FLAGS };
+const script: ProgramForm = { ...common, operands: "argument...", rest: "argument...", restFlags: SCRIPT_FLAGS };
 const packages: ProgramForm = { ...common, operands: "package...", here: { kind: "write" } };
 const starts: ProgramForm = {
   flags: "-q -y --no --no-install --quiet --yes",
@@ -31,8 +31,8 @@ const starts: ProgramForm = {
 const handedOn: ProgramForm = {
   flags: `${SCRIPT_FLAGS} -r -s -w --if-present --no-bail --parallel --recursive --stream --workspace-root`,
   values: { plain: "-F --filter" },
-  operands: "plain...",
-  rest: "plain...",
+  operands: "argument...",
+  rest: "argument...",
   restFlags: SCRIPT_FLAGS,
 };
 const added: ProgramForm = {

@@ -1,6 +1,7 @@
 /**
  * The meaning of a word to a program.
  * - `text`: printed, compared, counted or sent nowhere. `plain`: the same, and it begins with no dash, so that it is no option of another program.
+ * - `argument`: the same, for a script of a package: it has no sign of a shell, because old package managers hand it on in double quotes.
  * - `number`: a number with an optional sign and unit. `read`: a file whose content is read. `look`: a file or folder of which name and properties are seen.
  * - `write`: a file or folder that is written, moved or deleted. `into`: the same, or a folder into which the operands before it go under their names.
  * - `link`: a file or folder that gets another name, by which it can be read and written.
@@ -22,6 +23,7 @@
 export type WordKind =
   | "text"
   | "plain"
+  | "argument"
   | "number"
   | "read"
   | "look"
