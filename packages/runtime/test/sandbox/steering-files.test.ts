@@ -121,6 +121,24 @@ describeWithBubblewrap("files that steer later work, in a sandbox", () => {
     expect(await long).not.toHaveProperty("movedAside");
   });
 
+  it("are named in the results of pipelines and of jobs, and after a command that was aborted", async () => {
+    const executor = createSandboxExecutor({}, { workspace });
+    const piped = await executor.pipeline([
+      { command: "sh", args: ["-c", "echo x > .npmrc"], stderrToStdout: false },
+      { command: "cat", args: [], stderrToStdout: false },
+    ]);
+    expect(piped.movedAside?.map(({ path }) => path)).toEqual([join(workspace, ".npmrc")]);
+    const { id } = await executor.jobs.start({ command: "echo x > AGENTS.md" });
+    await executor.jobs.ended(id);
+    expect((await executor.jobs.poll(id)).text).toContain('"AGENTS.md" is now "AGENTS.md.withheld-1"');
+    const abort = new AbortController();
+    const aborted = executor.execute({ command: "echo x > .envrc; touch made; sleep 60", signal: abort.signal });
+    while (!existsSync(join(workspace, "made"))) await new Promise((resolve) => void setTimeout(resolve, 20));
+    abort.abort();
+    await expect(aborted).rejects.toThrow();
+    expect((await executor.execute({ command: "true" })).movedAside?.map(({ path }) => path)).toEqual([join(workspace, ".envrc")]);
+  });
+
   it("are named, with the way on, if a command fails because it can't change one", async () => {
     const git = "git -c user.name=a -c user.email=a@example.com";
     put("AGENTS.md");

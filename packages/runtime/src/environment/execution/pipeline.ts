@@ -99,6 +99,8 @@ function responseOf(responses: readonly ExecuteResponse[], { maxOutputBytes }: P
   const last = responses.at(-1) as ExecuteResponse;
   const failedStage = responses.findLastIndex(({ exitCode, timedOut }) => exitCode !== 0 || timedOut);
   const left = responses.flatMap((response) => response.left ?? []);
+  const movedAside = responses.flatMap((response) => response.movedAside ?? []);
+  const hiddenFiles = [...new Set(responses.flatMap((response) => response.hiddenFiles ?? []))];
   const stderr = responses.map((response) => response.stderr).join("");
   return {
     ...last,
@@ -107,6 +109,8 @@ function responseOf(responses: readonly ExecuteResponse[], { maxOutputBytes }: P
     timedOut: responses.some(({ timedOut }) => timedOut),
     durationMs,
     ...(left.length > 0 && { left }),
+    ...(movedAside.length > 0 && { movedAside }),
+    ...(hiddenFiles.length > 0 && { hiddenFiles }),
     stages: responses.map(({ exitCode, signal, timedOut }) => ({ exitCode, signal, timedOut })),
     ...(failedStage >= 0 && { failedStage }),
   };
