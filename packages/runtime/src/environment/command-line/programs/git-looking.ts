@@ -41,6 +41,9 @@ const diff: ProgramForm = {
   recurses: true,
 };
 
+/** Options with which `log` prints the content of files. */
+const SHOWS_CONTENT = `-c -G -L -m -p -S -u -U -W --binary --cc --color-words --function-context --patch --patch-with-raw --patch-with-stat --unified --word-diff`;
+
 const log: ProgramForm = {
   unasked: true,
   flags: `${DIFF_FLAGS} ${LOG_FLAGS}`,
@@ -49,9 +52,10 @@ const log: ProgramForm = {
   numbers: true,
   operands: "revision...",
   recurses: true,
+  here: { kind: "read", with: SHOWS_CONTENT },
 };
-/** Options with which `log` prints the content of files. */
-const SHOWS_CONTENT = `-c -G -L -m -p -S -u -U -W --binary --cc --color-words --function-context --patch --patch-with-raw --patch-with-stat --unified --word-diff`;
+/** Without operands, since a word after `reflog` may be one of its subcommands that delete. */
+const { operands: _, ...logOptions } = log;
 
 /** Subcommands that run unasked, if the configuration that applies starts nothing. */
 export const gitLooking: { readonly [names: string]: ProgramForm } = {
@@ -66,12 +70,11 @@ export const gitLooking: { readonly [names: string]: ProgramForm } = {
   "log rev-list shortlog whatchanged": {
     ...log,
     flags: `${DIFF_FLAGS} ${LOG_FLAGS} -e --email --numbered`,
-    here: { kind: "read", with: SHOWS_CONTENT },
   },
   "show": { ...log, here: { kind: "read" } },
   "range-diff": { ...log, flags: `${DIFF_FLAGS} ${LOG_FLAGS} --no-dual-color`, here: { kind: "read" } },
   "cherry": { unasked: true, flags: "-v", optional: { number: "--abbrev" }, operands: "revision..." },
-  "reflog": { unasked: true, flags: `${DIFF_FLAGS} ${LOG_FLAGS}`, numbers: true, subcommands: { show: log } },
+  "reflog": { ...logOptions, subcommands: { show: log } },
   "blame annotate": {
     unasked: true,
     flags: `-b -c -e -f -l -n -p -s -t -w
@@ -112,7 +115,7 @@ export const gitLooking: { readonly [names: string]: ProgramForm } = {
     optional: { number: "--abbrev" },
     operands: "revision look...",
   },
-  "cat-file": { unasked: true, flags: "-e -p -s -t", operands: "revision..." },
+  "cat-file": { unasked: true, flags: "-e -p -s -t", operands: "revision...", here: { kind: "read" } },
   "merge-base": { unasked: true, flags: "-a --all --fork-point --independent --is-ancestor --octopus", operands: "revision..." },
   "name-rev": {
     unasked: true,

@@ -53,6 +53,20 @@ describe("the tables of programs", () => {
 
 describe("a line that the tables understand", () => {
   it.each([
+    "git log -p",
+    "git log -p HEAD --",
+    "git stash list -p",
+    "git stash show -p",
+    "git reflog -p",
+    "git show HEAD",
+    "git diff main",
+    "git cat-file -p 8baef1b4",
+    "git grep x main",
+  ])("has %s read any file of its folder", (line) => {
+    expect(factsOf(line)).toMatchObject({ here: "read" });
+  });
+
+  it.each([
     ["cat -n a.txt b.txt", ["a.txt", "b.txt"]],
     ["tail -n +20 CHANGELOG.md", ["CHANGELOG.md"]],
     ["sort -t: -k2 -rn names", ["names"]],
