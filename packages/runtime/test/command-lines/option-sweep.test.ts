@@ -38,7 +38,7 @@ function shuffled<T>(items: readonly T[]): readonly T[] {
 describe.skipIf(process.platform !== "linux")("an option sweep over the tables of programs", () => {
   it(
     "finds no line that runs unasked, shows a canary that it does not read, or starts a program of the folder",
-    { timeout: 600_000 },
+    { timeout: 900_000 },
     async () => {
       const present: SweptProgram[] = [];
       const missing: string[] = [];

@@ -1,3 +1,4 @@
+import { tier } from "../../../../../test/tier.ts";
 import type { ProgramEntry, ProgramForm } from "../../../src/environment/command-line/programs/program-entry.ts";
 import type { HostileFolder } from "./hostile-folder.ts";
 
@@ -79,7 +80,7 @@ export function optionLines({ words, form }: SweptForm, help: string, { outer, m
     // The marker is a value of listed options alone: others are not understood with the canary either.
     add(`${option}${attach}${outer}`);
     add(option, outer);
-    add(`${option}${attach}@${outer}`);
+    if (tier === "soak") add(`${option}${attach}@${outer}`);
     if (listed.has(option)) add(`${option}${attach}${marker}`);
   };
   add();
@@ -124,7 +125,7 @@ export function combinedLines({ words, form }: SweptForm, { outer }: HostileFold
     return next(2) === 0 ? [...words, ...middle, ...operands] : [...words, ...operands, ...middle];
   });
 }
-const COMBINED = 20;
+const COMBINED = tier === "soak" ? 50 : 8;
 
 /** A word as the shell takes it literally. */
 export function quoted(word: string): string {
