@@ -1,7 +1,7 @@
 import type { CallEffects } from "./call-effects.ts";
 import type { Digest } from "./ids.ts";
 import type { BlobStore } from "./log.ts";
-import type { HostVerdict } from "./tool.ts";
+import type { HostVerdict } from "./host-verdict.ts";
 import type { JobInfo, PipelineStage, ProcessInfo } from "./process.ts";
 
 /** The size of a terminal in characters. */

@@ -1,4 +1,5 @@
 export { type Json, type JsonObject, type JsonValue } from "./json.ts";
+export type { HostVerdict } from "./host-verdict.ts";
 export {
   type Brand,
   type CallId,
@@ -81,7 +82,6 @@ export {
   type TextOrigin,
   type ApprovalTest,
   type CallPlace,
-  type HostVerdict,
   type PlannedCall,
   type PlannedFiles,
   type PlannedPrograms,

@@ -4,6 +4,7 @@ import type { Content } from "./content.ts";
 import type { Effect } from "./effect.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import type { Executor } from "./executor.ts";
+import type { HostVerdict } from "./host-verdict.ts";
 import type { CallId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import type { SecretResolver } from "./secret.ts";
@@ -109,8 +110,6 @@ export interface ToolCall {
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
 }
-
-export type HostVerdict = "open" | "denied" | "unlisted";
 
 /** Where a call would run, by what is known before it does. */
 export interface CallPlace {

@@ -2,7 +2,7 @@ import { delimiter, dirname } from "node:path";
 import type { Executor, PermissionRule } from "@keelson/protocol";
 import { createProcessExecutor, createSandboxExecutor, createSandboxSession, findSecretFiles } from "keelson/environment";
 import type { Policy } from "keelson/security";
-import type { LeavingExecutor } from "../tools/bash.ts";
+import type { LeavingExecutor } from "../tools/bash-input.ts";
 import { codingPolicy } from "./coding-policy.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { secretLines } from "./secret-notice.ts";

@@ -21,7 +21,7 @@ export function withoutSecretValues(tools: readonly Tool[], secrets: KnownSecret
 function refusingMarks(tool: Tool, secrets: KnownSecrets): Tool {
   return {
     ...tool,
-    execute(input, call) {
+    async execute(input, call) {
       const given = JSON.stringify(input);
       const mark = [...secrets.names()].map((name) => `[REDACTED:${name}]`).find((text) => given.includes(text));
       if (mark !== undefined)

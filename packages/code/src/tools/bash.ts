@@ -1,5 +1,4 @@
 import {
-  type BlobStore,
   type CallEffects,
   EnvironmentError,
   type ExecuteResponse,
@@ -12,6 +11,7 @@ import {
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
+import type { BashInput, BashOperations, LeavingExecutor } from "./bash-input.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
@@ -19,36 +19,6 @@ import { hostJudge, isOutside, revealJudge, withRequests } from "./sandbox-reque
 import { flag, integer, list, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
 import { toolFailure } from "./workspace-files.ts";
-
-export interface BashInput {
-  readonly command: string;
-  readonly timeout_seconds?: number;
-  readonly run_in_background?: boolean;
-  readonly outside?: boolean;
-  readonly reason?: string;
-  readonly hosts?: readonly string[];
-  readonly publish?: readonly number[];
-  readonly reveal?: readonly string[];
-}
-/** The ways out of a sandbox. */
-export interface LeavingExecutor {
-  /** Runs commands outside of it. */
-  readonly outside: Executor;
-  /** The reason why `/tmp` and the network do not outlive a command, once one was started. */
-  readonly unavailable?: string | undefined;
-  /** Makes a port of its network reachable on this machine. */
-  publish(port: number): Promise<void>;
-}
-
-export interface BashOperations {
-  readonly exec: Executor;
-  /** Present if `exec` is a sandbox that a call may leave. */
-  readonly leaving?: LeavingExecutor | undefined;
-  /** The jobs that the model ended itself, so that it need not be told. */
-  readonly killed?: ReadonlySet<string>;
-  /** Where output is kept of which the result has beginning and end only, to be read with `bash_output`. */
-  readonly blobs?: Pick<BlobStore, "put"> | undefined;
-}
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
 const MAX_TIMEOUT_SECONDS = 300;

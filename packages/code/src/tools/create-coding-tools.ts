@@ -1,6 +1,7 @@
 import type { BlobStore, Executor, Tool } from "@keelson/protocol";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
-import { createBashTool, type LeavingExecutor } from "./bash.ts";
+import type { LeavingExecutor } from "./bash-input.ts";
+import { createBashTool } from "./bash.ts";
 import { createEditFileTool } from "./edit-file.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";

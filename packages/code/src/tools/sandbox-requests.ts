@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path/posix";
 import type { CallEffects, CallPlace, ExecuteRequest, ToolCall } from "@keelson/protocol";
-import type { BashInput, BashOperations } from "./bash.ts";
+import type { BashInput, BashOperations } from "./bash-input.ts";
 
 // Other ports need a policy that names them.
 const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, delimiter } from "node:path";
 import { CoveredFiles } from "./covered/covered-files.ts";
-import { coverProgram } from "./covered/cover-program.ts";
-import { coverShell } from "./covered/cover-shell.ts";
+import { coverLine, coverProgram } from "./covered/cover-program.ts";
 import { coverVariables } from "./covered/cover-variables.ts";
 
 /** Keeps Python from writing files beside the scripts that it runs, which would count as a change of what is trusted. */
@@ -32,7 +31,7 @@ export async function coverCommands(project: string, definition: unknown, comman
   for (const { cwd, env = {}, ...command } of commands) {
     coverVariables(env, cwd, files);
     files.add(cwd);
-    if ("line" in command) await coverShell(command.line, { program: "", args: [], cwd, path }, files, 0);
+    if ("line" in command) await coverLine(command.line, { program: "", args: [], cwd, path }, files);
     else await coverProgram({ ...command, cwd, path }, files);
   }
   const digest = createHash("sha256")

@@ -1,19 +1,11 @@
-import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, delimiter, isAbsolute, join, resolve } from "node:path";
+import { readFileSync, realpathSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import type { CoveredFiles } from "./covered-files.ts";
 import { coverJavascript } from "./cover-javascript.ts";
 import { coverPython } from "./cover-python.ts";
 import { coverShell } from "./cover-shell.ts";
 import { coverInherited } from "./cover-variables.ts";
-
-/** A program with its arguments, and where it starts. */
-export interface StartedProgram {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  /** `PATH`, where programs without a folder are looked for. */
-  readonly path: string;
-}
+import { findProgram, type StartedProgram } from "./started-program.ts";
 
 type Interpreter = "shell" | "node" | "python";
 
@@ -32,6 +24,11 @@ const PLAIN_OPTIONS: { readonly [I in Interpreter]: ReadonlySet<string> } = {
   python: new Set(["-u", "-B", "-s", "-E", "--"]),
 };
 const MAX_DEPTH = 20;
+
+/** Adds the files of the project that a line for a shell leads to. */
+export function coverLine(text: string, started: StartedProgram, files: CoveredFiles, depth = 0, source?: string): Promise<void> {
+  return coverShell(text, started, files, (next) => coverProgram(next, files, depth), source);
+}
 
 /** Adds the files of the project that this program leads to. */
 export async function coverProgram(started: StartedProgram, files: CoveredFiles, depth = 0): Promise<void> {
@@ -61,7 +58,7 @@ async function coverInterpreted(
   if (interpreter === undefined) return files.notUnderstood(shown);
   const [first, line, ...more] = args;
   if (interpreter === "shell" && first === "-c" && line !== undefined && more.length === 0)
-    return coverShell(line, started, files, depth + 1);
+    return coverLine(line, started, files, depth + 1);
   const at = args.findIndex((argument) => !PLAIN_OPTIONS[interpreter].has(argument));
   const script = args[at];
   if (script === undefined || script.startsWith("-")) return files.notUnderstood(shown);
@@ -84,33 +81,13 @@ async function coverScript(
   if (interpreter === "node") return coverJavascript(path, started.cwd, files);
   if (interpreter === "python") return coverPython(path, started.cwd, files);
   const real = files.addRun(path);
-  if (real !== undefined) await coverShell(readFileSync(real, "utf8"), started, files, depth + 1, path);
+  if (real !== undefined) await coverLine(readFileSync(real, "utf8"), started, files, depth + 1, path);
 }
 
 /** True for the Node that runs this process, which may be installed in the project. */
 function isOwnNode(path: string): boolean {
   try {
     return realpathSync(path) === realpathSync(process.execPath);
-  } catch {
-    return false;
-  }
-}
-
-/** Looks for a program as the system does. Folders of `PATH` within the project count, also for a program that is not there yet. */
-export function findProgram({ program, cwd, path }: StartedProgram, files: CoveredFiles): string | undefined {
-  if (program.includes("/")) return resolve(cwd, program);
-  for (const folder of path.split(delimiter)) {
-    const candidate = isAbsolute(folder) ? join(folder, program) : resolve(cwd, folder, program);
-    if (files.isWithin(candidate)) files.add(candidate);
-    if (isExecutable(candidate)) return candidate;
-  }
-  return undefined;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
   } catch {
     return false;
   }

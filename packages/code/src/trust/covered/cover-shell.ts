@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import { readCommandLine } from "keelson/environment";
 import type { CoveredFiles } from "./covered-files.ts";
-import { coverProgram, findProgram, type StartedProgram } from "./cover-program.ts";
+import { findProgram, type StartedProgram } from "./started-program.ts";
 
 /** Programs that load no code of the folder that they are started in, whatever their options are. */
 const PLAIN_PROGRAMS: ReadonlySet<string> = new Set(
@@ -24,13 +24,14 @@ const SETS_VARIABLE = /(?<![\w-])[A-Z_][A-Z0-9_]*\+?=/;
 
 /**
  * Adds the files of the project that a line for a shell, or a script, leads to: those of each program in it.
+ * @param coverStarted - adds the files of a program in it
  * @param source - the script that the text is from
  */
 export async function coverShell(
   text: string,
   started: StartedProgram,
   files: CoveredFiles,
-  depth: number,
+  coverStarted: (started: StartedProgram) => Promise<void>,
   source?: string,
 ): Promise<void> {
   const { cwd, path } = started;
@@ -40,7 +41,7 @@ export async function coverShell(
     const folder = resolve(cwd, elsewhere["folder"] ?? "");
     files.add(folder);
     if (!isPlainFolder(folder)) return files.notUnderstood(shown(`cd ${elsewhere["folder"]}, which is no folder`));
-    return coverShell(elsewhere["rest"] ?? "", { ...started, cwd: folder }, files, depth, source);
+    return coverShell(elsewhere["rest"] ?? "", { ...started, cwd: folder }, files, coverStarted, source);
   }
   const { commands = [], reads = [], unknown = [] } = await readCommandLine(text, { cwd });
   if (unknown[0] !== undefined) return files.notUnderstood(shown(source === undefined ? `${text.trim()} (${unknown[0]})` : unknown[0]));
@@ -60,7 +61,7 @@ export async function coverShell(
     } else if (command.readOnly === true && !program.includes("/")) continue;
     if (program === "cd") files.notUnderstood(shown(`${command.text}, after which paths mean something else`));
     else if (!isLiteral(command.text, text) || SETS_VARIABLE.test(text)) files.notUnderstood(shown(command.text));
-    else await coverProgram({ program, args, cwd, path }, files, depth);
+    else await coverStarted({ program, args, cwd, path });
   }
 }
 
