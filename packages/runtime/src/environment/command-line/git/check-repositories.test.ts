@@ -162,6 +162,9 @@ describe("a command of git that only looks", () => {
     await rename(join(folder, ".git"), join(folder, "embedded"));
     expect(await judged("cd embedded && git status")).toContain("repository of git itself");
     expect(await judged("git -C embedded log")).toContain("repository of git itself");
+    const { commands } = await readCommandLine("git -C embedded status", { cwd: folder });
+    // So that no rule with a wildcard covers it.
+    expect(commands?.[0]?.caution).toContain("repository of git itself");
     await rename(join(folder, "embedded"), join(folder, ".git"));
     expect(await judged("cd .git && git log")).toContain("repository of git itself");
   });

@@ -1,3 +1,4 @@
+import { IS_EMBEDDED } from "./find-repository.ts";
 import type { Reading } from "../reading.ts";
 import { reasonGitDoesMore } from "./check-repository.ts";
 
@@ -17,7 +18,8 @@ export async function checkRepositories({ repositories, commands, workspace }: R
     const before = commands[command];
     if (reason === undefined || before === undefined) continue;
     const { readOnly: _, ...others } = before;
-    commands[command] = { ...others, asks: reason };
+    // A person who allowed git did not allow the settings of a stranger.
+    commands[command] = { ...others, asks: reason, ...(reason.endsWith(IS_EMBEDDED) && { caution: reason }) };
   }
 
   function reasonIn(folder: string, within: string | undefined): Promise<string | undefined> {

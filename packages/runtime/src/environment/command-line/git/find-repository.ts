@@ -11,6 +11,9 @@ export interface GitFolders {
   readonly common: string;
 }
 
+/** The end of the sentence about a folder whose settings a clone of another repository can bring. */
+export const IS_EMBEDDED = "is a repository of git itself, whose settings came with its folder.";
+
 /**
  * Finds the repository of a folder as git does. `"none"` if there is none.
  * @throws Error with a sentence for a person, if git would find one that is not an ordinary one
@@ -23,7 +26,7 @@ export async function findRepository(folder: string): Promise<GitFolders | "none
     const kind = await kindOf(git);
     if (kind !== undefined) return foldersOf(place, kind === "folder" ? git : await pointedTo(git));
     if ((await kindOf(join(place, "HEAD"))) !== undefined && (await hasAny(place, ["objects", "refs", "commondir"])))
-      throw new Error(`${place} is a repository of git itself, whose settings came with its folder.`);
+      throw new Error(`${place} ${IS_EMBEDDED}`);
     const above = dirname(place);
     if (above === place) return "none";
     place = above;
