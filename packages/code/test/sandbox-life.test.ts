@@ -99,7 +99,7 @@ describe.skipIf(!hasBubblewrap)(
         turn({ command: dial }),
         DONE,
         turn({ command: "curl -sS http://unlisted.example/" }),
-        turn({ command: "npm install", hosts: ["https://registry.npmjs.org"] }),
+        turn({ command: "npm install", hosts: ["https://registry.example.com"] }),
       ]);
       expect((await workspace.keelson("-p", "--sandbox", "go")).code).toBe(0);
       expect(results(workspace)).toContain("refused connections to unlisted.example:80");
@@ -107,7 +107,7 @@ describe.skipIf(!hasBubblewrap)(
       const named = await workspace.keelson("-p", "--sandbox", "--allow", "bash", "go");
       expect([named.code, named.stdout + named.stderr]).toEqual([4, expect.stringContaining("unlisted.example")]);
       const given = await workspace.keelson("-p", "--sandbox", "--allow", "bash", "go");
-      expect([given.code, given.stdout + given.stderr]).toEqual([4, expect.stringContaining("registry.npmjs.org")]);
+      expect([given.code, given.stdout + given.stderr]).toEqual([4, expect.stringContaining("registry.example.com")]);
     });
   },
 );

@@ -70,6 +70,16 @@ describe("the caches of packages of a project", () => {
     expect(variables).not.toHaveProperty("YARN_CACHE_FOLDER");
   });
 
+  it("name the proxy that Go has by default beside the modules of the person, and none without Go", () => {
+    put("go/go.env", "GOPROXY=https://default.example,direct\n");
+    put("go/bin/go");
+    const env = { GOMODCACHE: "/modules", XDG_CONFIG_HOME: join(root, "config") };
+    const proxyWith = (more: { readonly [name: string]: string }) =>
+      openPackageCaches(join(root, "home"), join(root, "p"), { ...env, ...more }).variables["GOPROXY"];
+    expect(proxyWith({ PATH: join(root, "go/bin") })).toBe("file:///modules/cache/download,https://default.example,direct");
+    expect(proxyWith({ PATH: join(root, "none") })).toBeUndefined();
+  });
+
   it("show the crates of the person to a project that has a Cargo.toml, and change none", () => {
     put("p/Cargo.toml");
     put("cargo/registry/cache/index/a-1.0.0.crate", "x".repeat(20_000));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { SANDBOX_PROXY_PORT } from "keelson/environment";
 import { mirrorFolder } from "./mirror-folder.ts";
 
@@ -63,6 +63,7 @@ export function openPackageCaches(home: string, project: string, env: Variables)
     writeFileSync(join(folder, "gradle.properties"), JAVA_PROXY.map((property) => `systemProp.${property}\n`).join(""));
   });
   const modules = env["GOMODCACHE"] ?? join(env["GOPATH"]?.split(":")[0] ?? join(homedir(), "go"), "pkg", "mod");
+  const goProxy = env["GOPROXY"] ?? goSetting("GOPROXY", env);
   const store = open("pnpm");
   const variables = {
     ...Object.fromEntries(Object.entries(FOLDER_VARIABLES).map(([name, at]) => [name, open(at)])),
@@ -70,10 +71,7 @@ export function openPackageCaches(home: string, project: string, env: Variables)
     GRADLE_USER_HOME: gradleHome,
     // The folders are on different mounts, between which no hard link can be made.
     UV_LINK_MODE: "copy",
-    GOPROXY: [
-      `file://${join(modules, "cache", "download")}`,
-      env["GOPROXY"] ?? goSetting("GOPROXY") ?? "https://proxy.golang.org,direct",
-    ].join(","),
+    ...(goProxy !== undefined && { GOPROXY: `file://${join(modules, "cache", "download")},${goProxy}` }),
     MAVEN_OPTS: [
       ...(env["MAVEN_OPTS"] === undefined ? [] : [env["MAVEN_OPTS"]]),
       ...[`maven.repo.local=${join(maven, "repository")}`, ...JAVA_PROXY, "aether.connector.http.useSystemProperties=true"].map(
@@ -101,11 +99,23 @@ function makeWhole(folder: string, fill?: (folder: string) => void): void {
   }
 }
 
-/** Returns a setting that `go env -w` wrote. */
-function goSetting(name: string): string | undefined {
-  const folder = process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
+/** Returns a setting of Go: one that `go env -w` wrote, else the default of the Go that is found first. */
+function goSetting(name: string, env: Variables): string | undefined {
+  const own = join(env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "go", "env");
+  return goSettingIn(own, name) ?? goRoots(env).map((root) => goSettingIn(join(root, "go.env"), name))[0];
+}
+
+function goRoots({ GOROOT, PATH = "" }: Variables): readonly string[] {
+  if (GOROOT !== undefined) return [GOROOT];
+  const program = PATH.split(delimiter)
+    .map((folder) => join(folder, "go"))
+    .find((path) => existsSync(path));
+  return program === undefined ? [] : [dirname(dirname(realpathSync(program)))];
+}
+
+function goSettingIn(file: string, name: string): string | undefined {
   try {
-    const lines = readFileSync(join(folder, "go", "env"), "utf8").split("\n");
+    const lines = readFileSync(file, "utf8").split("\n");
     return lines.find((line) => line.startsWith(`${name}=`))?.slice(name.length + 1);
   } catch {
     return undefined;

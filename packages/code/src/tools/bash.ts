@@ -73,7 +73,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       hosts: optional(
         list(
           "Hosts that it connects to and does not name, to be opened in the sandbox. A person is asked.",
-          text("A name such as registry.npmjs.org."),
+          text("A name such as registry.example.com."),
         ),
       ),
       publish: optional(
