@@ -134,12 +134,6 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     operands: "write...",
     here: { kind: "write" },
   },
-  "apply": {
-    flags: "-3 -N -R -v --3way --cached --check --index --intent-to-add --numstat --reject --reverse --stat --summary --verbose",
-    values: { number: "-C -p", plain: "--exclude --include --whitespace" },
-    operands: "read...",
-    here: { kind: "write" },
-  },
   "fetch": {
     flags: `-a -f -k -n -p -P -q -t -v
       --all --append --atomic --dry-run --force --keep --multiple --no-tags --prune --prune-tags --quiet --tags --unshallow --verbose`,
