@@ -61,7 +61,7 @@ equal((await run("trust", "accept")).code, 0);
 
 const checked = await run("doctor", "--json");
 const findings = JSON.parse(checked.stdout) as readonly { what: string; state: string; detail: string }[];
-for (const what of ["Node", "MCP notes", "MCP packages", "ripgrep", "bwrap"])
+for (const what of ["Node", "MCP notes", "MCP packages", "ripgrep", "sandbox"])
   equal(findings.find((finding) => finding.what === what)?.state, "ok", `doctor on ${what}: ${checked.stdout}`);
 
 match((await run("mcp", "list")).stdout, /✔ notes/);
@@ -81,6 +81,9 @@ const client = createMcpManager({ servers: { agent: { type: "stdio", command: ke
 const { structuredContent } = await client.callTool("agent", "keelson", { task: "say hello" });
 equal((structuredContent as { text?: string }).text, "Hello.");
 await client[Symbol.asyncDispose]();
+
+// The files that the agent wrote may be run by the server, so the project is no longer trusted.
+equal((await run("trust", "accept")).code, 0);
 
 const session = openTerminal(keelson, [], { name: "xterm", cols: 100, rows: 30, cwd: project, env });
 let shown = "";

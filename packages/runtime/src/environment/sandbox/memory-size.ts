@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import { parseSize } from "./parse-size.ts";
 
 /** Returns bytes: of a size, or of a share of the machine's memory, as in `50%`; `undefined` if it is neither. */
@@ -12,8 +11,9 @@ export function isShare(given: number | string | undefined): boolean {
   return typeof given === "string" && /^\s*\d{1,3}(?:\.\d+)?\s*%\s*$/.test(given);
 }
 
-/** The memory of the machine, or less where this process may use less of it, as in a container. */
+/** The memory of the machine, or less where this process may use less of it, as in a container. Bundles of a tool alone import no module of Node, so it is loaded here. */
 function machineMemory(): number {
   const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  const total = process.getBuiltinModule("node:os").totalmem();
+  return constrained > 0 ? Math.min(constrained, total) : total;
 }
