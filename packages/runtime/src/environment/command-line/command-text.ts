@@ -1,4 +1,5 @@
 import type { ShellWord } from "./shell-word.ts";
+import { literalPattern, starPattern } from "./star-patterns.ts";
 
 /** Returns the words of a command with one space between them, without those that a program adds. */
 export function textOf(words: readonly ShellWord[]): string {
@@ -16,14 +17,13 @@ export function patternOf(words: readonly ShellWord[]): string {
 
 function wordPattern({ text, literal, globs, splits, written }: ShellWord): string {
   if (written !== undefined || splits) return "*";
-  const escaped = text.replace(/[\\*]/g, "\\$&");
-  if (literal && !globs) return escaped;
+  if (literal && !globs) return literalPattern(text);
   if (!literal) return computed(text);
-  return text.replace(/\[[^\]]*\]|[?*]+|[@+!?*]\([^)]*\)|\{[^}]*\}|\\/g, "*");
+  return starPattern(text).replaceAll("\\", "*");
 }
 
 /** A computed word keeps the letters before its first expansion. */
 function computed(text: string): string {
   const at = text.search(/[$`]/);
-  return at < 0 ? "*" : `${text.slice(0, at).replace(/[\\*]/g, "\\$&")}*`;
+  return at < 0 ? "*" : `${literalPattern(text.slice(0, at))}*`;
 }

@@ -3,6 +3,7 @@ import { placesOf } from "./paths.ts";
 import type { ProgramFacts } from "./program-facts.ts";
 import type { Reading, Scope } from "./reading.ts";
 import { type ShellWord, literalWord } from "./shell-word.ts";
+import { literalPattern, starPattern } from "./star-patterns.ts";
 
 const ANYTHING = "*";
 // The working directory, the root and open files of processes under another name.
@@ -111,9 +112,8 @@ function pathsOf(word: ShellWord, scope: Scope, reading: Reading): readonly stri
   return placesOf(word, scope, reading)?.map(({ path }) => path) ?? [ANYTHING];
 }
 
-/** What the shell matches may be any text; a star in quotes is a star. */
+/** Returns the pattern of a path. Text that the shell matches may be any text; a star in quotes is a star. */
 function asPattern(path: string, { globs }: ShellWord): string {
   if (path === ANYTHING) return path;
-  if (!globs) return path.replace(/[*\\]/g, "\\$&");
-  return path.replace(/\[[^\]]*\]|[?*]+|[@+!?*]\([^)]*\)|\{[^}]*\}/g, "*");
+  return globs ? starPattern(path) : literalPattern(path);
 }
