@@ -26,7 +26,7 @@ type Place = "without a sandbox" | "in a sandbox";
 interface Verdict {
   readonly line: string;
   readonly isAsked: boolean;
-  /** What happened that must not happen unasked. */
+  /** Results of a line that must not occur without a question. */
   readonly faults: readonly string[];
 }
 

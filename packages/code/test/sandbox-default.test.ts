@@ -13,7 +13,7 @@ const bash = (...commands: readonly string[]): ServerTurn[] => [
   { text: "Done." },
 ];
 const write = (path: string): ServerTurn[] => [{ toolCalls: [{ name: "write_file", input: { path, content: "x\n" } }] }, { text: "Done." }];
-// Nothing says whether there is a sandbox.
+// An empty variable is the same as none.
 const unset = { KEELSON_SANDBOX: "" };
 const NO_BUBBLEWRAP = { ...unset, PATH: "/nowhere" };
 

@@ -155,7 +155,7 @@ it(
     const path = join(folder, "sealing.db");
     const printed = new Map<number, string>();
     let sealedRecords = 0;
-    // On a busy machine a life may end before anything is sealed, and others follow.
+    // A life may end before anything is sealed, on a busy machine; others follow then.
     const isEnough = (lives: number): boolean => lives >= SEALERS_KILLED && (sealedRecords > 100 || lives >= 5 * SEALERS_KILLED);
     for (let life = 0; !isEnough(life); life++) {
       const sealers = [start("seal-until-killed", path), start("seal-until-killed", path)];

@@ -4,7 +4,7 @@ import { hiddenFiles } from "./hidden-files.ts";
 import { hiddenPrograms } from "./hidden-programs.ts";
 import { openPackageCaches } from "./package-caches.ts";
 
-/** So that one command cannot have the machine end other programs. */
+/** Share of the machine's memory that a command may take. With more, the system could end other programs. */
 const MEMORY = "50%";
 
 /**
@@ -29,7 +29,7 @@ export function codingPolicy(
   const hidden = hiddenPrograms(rules);
   const files = hiddenFiles(rules);
   const { commands, environment, filesystem } = given;
-  // Where only some folders can be read, the caches of the person are not among them.
+  // Caches of the person are not read under a policy that names the readable folders.
   const caches = home === undefined || filesystem?.readableRoots !== undefined ? undefined : openPackageCaches(home, cwd, env);
   return {
     ...given,

@@ -12,7 +12,7 @@ export interface Launch {
   readonly inSandbox?: boolean;
 }
 
-/** In the log for a sandbox that held because nothing switched it off. A version that does not know the word takes it for `true`. */
+/** The mark in the log of a sandbox that held because nothing switched it off. A version that does not know the word takes it for `true`. */
 const BY_DEFAULT = "default";
 
 export function launchToMetadata({ cwd, agent, inSandbox }: Launch): JsonObject {

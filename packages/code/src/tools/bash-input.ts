@@ -29,6 +29,6 @@ export interface BashOperations {
   readonly leaving?: LeavingExecutor | undefined;
   /** The jobs that the model ended itself, so that it need not be told. */
   readonly killed?: ReadonlySet<string>;
-  /** Where output is kept of which the result has beginning and end only, to be read with `bash_output`. */
+  /** The store of long outputs. Their results have beginning and end only; `bash_output` reads the rest. */
   readonly blobs?: Pick<BlobStore, "put"> | undefined;
 }

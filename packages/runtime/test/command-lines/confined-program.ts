@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 /** A program with its arguments. */
 type Started = readonly [program: string, ...args: string[]];
 
-// What `root` may do is kept, so that lines with `su` do what they do outside; only the mounts hold.
+// Capabilities of `root` are kept, so that lines with `su` do what they do outside; only the mounts hold.
 const CONFINED: Started = [
   "bwrap",
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", tmpdir()],

@@ -7,7 +7,7 @@ import { digestOfFile, statText } from "./file-states.ts";
 export const MAX_TREE_FILES = 200_000;
 /** Files up to this size are known by their content, larger ones by size and times. */
 const MAX_CONTENT_BYTES = 256 * 1024;
-/** So many files are known by their content, in the order of their paths; the others by size and times. */
+/** The number of files that are known by their content, in the order of their paths. Others are known by size and times. */
 const MAX_CONTENT_FILES = 20_000;
 /** Folders of what tools install and build: many files, known by size and times. */
 const BY_TIMES: ReadonlySet<string> = new Set(

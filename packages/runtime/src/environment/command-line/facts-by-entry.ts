@@ -68,7 +68,7 @@ function isHarmlessAssignment({ text, literal }: ShellWord): boolean {
 function withAdded(words: readonly ShellWord[], { adds, placeholder, looks, only, follows }: EntryFacts): readonly ShellWord[] {
   if (adds === undefined) return words;
   if (placeholder === undefined) return adds === "input" ? [...words, ADDED] : words;
-  // In the middle of a word, what is added may be code of it.
+  // Text that is added in the middle of a word may be code of it.
   return words.flatMap((word) => {
     if (!word.text.includes(placeholder)) return [word];
     if (word.text !== placeholder || adds === "input") return [{ ...word, literal: false, splits: false }];

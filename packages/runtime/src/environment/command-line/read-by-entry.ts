@@ -166,7 +166,7 @@ class EntryReader {
       const rest = text.slice(at + 1);
       const kind = values.get(spelling) ?? optional.get(spelling);
       if (kind !== undefined) {
-        // Without a dash, the values of all letters follow.
+        // Values of a cluster that has no dash follow it, in the order of its letters.
         if (rest !== "" && start === 1) this.#attached(spelling, { word, from: at + 1 }, kind);
         else if (values.has(spelling)) end = this.#value(spelling, end);
         else this.#note(spelling, index);

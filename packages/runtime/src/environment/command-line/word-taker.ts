@@ -59,7 +59,7 @@ const OTHER_ADDRESS = /^(?:file|data):|^[\w-]+::|[#?\\\s][^/]*@/i;
 const VERIFIES = /%[-+ ]*G|signature/i;
 const HARMLESS_SETTING = /^(?:branch|core|init|merge|pull|push|rebase|remote|submodule|user)\.[\w./-]+$/i;
 const PACKAGE = /^(?:@[\w.-]+\/)?[A-Za-z][\w.-]*(?:\[[\w, .-]*\])?(?:@[\w.^~<>=*|+-]+|(?:[~=!<>]=?|===)[\w.*,<>=!~+-]+)?$/;
-/** Without `%n`, which sets a variable. */
+/** Formats of `printf` except `%n`, which sets a variable. */
 const FORMAT = /^(?:[^%]|%%|%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[diouxXeEfFgGaAcsbqQ]|%\([^)]*\)T)*$/;
 const SHELL_OPTION =
   /^(?:braceexpand|errexit|errtrace|functrace|hashall|ignoreeof|interactive-comments|monitor|noclobber|noglob|nolog|notify|nounset|onecmd|pipefail|verbose|xtrace)$/;

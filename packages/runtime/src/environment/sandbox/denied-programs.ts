@@ -5,7 +5,7 @@ import type { SandboxPolicy } from "./sandbox-policy.ts";
 /** Programs that begin each command. One file can be many programs, as busybox is. */
 const NEEDED = ["/bin/sh", "/bin/bash", "/usr/bin/env", "/usr/bin/prlimit"];
 
-/** Where the denied programs stand in the command's `PATH` and in the usual folders. A file without which no command begins is not among them. */
+/** Returns the paths of denied programs in the command's `PATH` and in the usual folders, except files that every command needs to begin. */
 export async function deniedPrograms({ commands, environment }: SandboxPolicy): Promise<string[]> {
   const found = new Set<string>();
   for (const program of commands?.denied ?? []) for (const path of await placesOf(program, environment)) found.add(path);

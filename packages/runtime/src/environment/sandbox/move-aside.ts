@@ -19,12 +19,12 @@ export async function moveAside(root: string, path: string, disk: DiskView): Pro
     open.push(await openDirectory(root, root, disk));
     for (const name of names) open.push(await openChild(open.at(-1) as AnchoredDirectory, name, root));
     const folder = open.at(-1) as AnchoredDirectory;
-    if (lstatSync(folder.at(last) as unknown as string, { throwIfNoEntry: false }) === undefined) return undefined;
+    if (lstatSync(folder.at(last), { throwIfNoEntry: false }) === undefined) return undefined;
     for (let number = 1; ; number++) {
       const suffix = Buffer.from(`${SUFFIX}${number}`);
       const name = Buffer.concat([last.subarray(0, MAX_NAME_BYTES - suffix.byteLength), suffix]);
-      if (lstatSync(folder.at(name as unknown as string), { throwIfNoEntry: false }) !== undefined) continue;
-      const rename = (): void => renameSync(folder.at(last as unknown as string), folder.at(name as unknown as string));
+      if (lstatSync(folder.at(name), { throwIfNoEntry: false }) !== undefined) continue;
+      const rename = (): void => renameSync(folder.at(last), folder.at(name));
       if (isWritable(folder)) rename();
       else withOwnerAccess(folder, rename);
       return { path: shown, to: shown.slice(0, shown.lastIndexOf("/") + 1) + name.toString("utf8") };

@@ -19,7 +19,7 @@ export interface WatchRecord {
   readonly byName: boolean;
   /** Paths below the root that did not exist, and that no command may make. */
   readonly watched: readonly string[];
-  /** When the process that wrote it was last seen; `undefined` if it still runs. */
+  /** The time at which the process that wrote it was last seen, in ms since 1970; `undefined` if it still runs. */
   readonly lastSeenMs: number | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Header {
 const BEAT_MS = 10_000;
 // A record of a process that cannot be looked for, as after a restart of the machine.
 const STALE_MS = 10 * 60_000;
-// Of a folder that no command ran in since.
+/** Age at which the record of a folder is removed, if no command ran there since. */
 const FORGOTTEN_MS = 30 * 24 * 3600_000;
 const SUFFIX = ".watch";
 

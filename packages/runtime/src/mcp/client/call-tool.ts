@@ -120,7 +120,7 @@ async function checkResult({ name, descriptor, find }: CallServices, tool: strin
     isError: isError === true,
   };
   if (checked.isError) return checked;
-  // Without a listing nothing says what structured content must look like.
+  // The schema of structured content stands in the listing of tools alone.
   const { outputSchema: schema } = descriptor ?? (structuredContent === undefined ? undefined : await find()) ?? {};
   if (schema === undefined) return checked;
   const issues = await createJsonSchemaValidator(schema)(structuredContent);

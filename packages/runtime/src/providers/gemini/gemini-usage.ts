@@ -42,7 +42,7 @@ export class GeminiUsage {
       {
         prompt,
         completion,
-        // Without a total, the counts of the output in the report are enough.
+        // Counts of prompt and output stand in for a total that is missing.
         total: total ?? (prompt === null || completion === null ? null : prompt + completion),
         cacheRead: counts.get("cachedContentTokenCount") ?? null,
         cacheWrite: null,

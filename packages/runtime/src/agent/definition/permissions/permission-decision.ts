@@ -5,7 +5,7 @@ export interface PermissionDecision {
   /** Which rule or mode decided, and what to do about it. Told to the person who is asked, and to the model on a denial. */
   readonly reason: string;
   readonly rule?: PermissionRule;
-  /** Of `ask`: what a person reads first. */
+  /** The text that a person reads first, of a decision to ask. */
   readonly shown?: ShownQuestion;
   /** Of `ask`: what a person may allow for good, narrowest first. Absent: nothing but this one call. */
   readonly always?: readonly AlwaysChoice[];

@@ -163,7 +163,7 @@ describe("a command of git that only looks", () => {
     expect(await judged("cd embedded && git status")).toContain("repository of git itself");
     expect(await judged("git -C embedded log")).toContain("repository of git itself");
     const { commands } = await readCommandLine("git -C embedded status", { cwd: folder });
-    // So that no rule with a wildcard covers it.
+    // A caution keeps rules with a wildcard from covering it.
     expect(commands?.[0]?.caution).toContain("repository of git itself");
     await rename(join(folder, "embedded"), join(folder, ".git"));
     expect(await judged("cd .git && git log")).toContain("repository of git itself");

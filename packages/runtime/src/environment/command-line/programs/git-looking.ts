@@ -54,7 +54,7 @@ const log: ProgramForm = {
   recurses: true,
   here: { kind: "read", with: SHOWS_CONTENT },
 };
-/** Without operands, since a word after `reflog` may be one of its subcommands that delete. */
+/** The options of `log` without its operands: a word after `reflog` may be one of its subcommands that delete. */
 const { operands: _, ...logOptions } = log;
 
 /** Subcommands that run unasked, if the configuration that applies starts nothing. */

@@ -96,7 +96,7 @@ export const systemPrograms: readonly ProgramEntry[] = [
     flags: "-4 -6 -a -H -l -n -p -s -t -u -x --all --listening --numeric --processes --summary --tcp --udp --unix",
     alone: "--help --version -V",
   },
-  // Without `-n` it asks a name server.
+  // `-n` keeps it from asking a name server.
   {
     names: "netstat",
     unasked: true,
