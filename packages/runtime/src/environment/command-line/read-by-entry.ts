@@ -101,10 +101,13 @@ class EntryReader {
     return this.#onlyPrints;
   }
 
+  /** True if it runs its input as code: an interpreter without a script, or a program that starts a command and is given none, such as `npx`. */
   #runsInput(): boolean {
     const { form } = this.#form;
     const isOther = Object.keys(form.operandsWith ?? {}).some((options) => hasAny(options, this.#options));
-    return this.#entry.runsInput === true && !this.#onlyPrints && !isOther && this.#operands.length + this.#runs.length === 0;
+    if (this.#onlyPrints || isOther || this.#runs.length + this.#taken.shell.length > 0) return false;
+    const isStarter = form.unasked !== true && this.#kinds().some(({ kind }) => kind === "command");
+    return isStarter || (this.#entry.runsInput === true && this.#operands.length === 0);
   }
 
   #kinds(): readonly OperandKind[] {
@@ -202,7 +205,10 @@ class EntryReader {
     this.#note(spelling, index);
     const kind = this.#form.values.get(spelling) as WordKind;
     const value = this.#args[index + 1];
-    if (value === undefined) return index;
+    if (value === undefined) {
+      this.#refuse(this.#args[index] as ShellWord);
+      return index;
+    }
     if (kind === "command") return this.#started(index + 1);
     if (kind === "module") {
       this.#runs.push(this.#args.slice(index + 1));
@@ -219,7 +225,8 @@ class EntryReader {
     const kinds = this.#form.pairs.get(spelling) ?? [];
     kinds.forEach((kind, at) => {
       const value = this.#args[index + 1 + at];
-      if (value !== undefined && (value.globs || !takeWord(value, kind, this.#taken))) this.#refuse(value);
+      if (value === undefined) this.#refuse(this.#args[index] as ShellWord);
+      else if (value.globs || !takeWord(value, kind, this.#taken)) this.#refuse(value);
     });
     return index + kinds.length;
   }

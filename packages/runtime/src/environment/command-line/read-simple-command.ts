@@ -143,7 +143,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   for (const host of facts.hosts ?? []) reading.hosts.add(host);
   const { isInside, leadingOut } = noteWithin(facts, scope, reading);
   for (const word of facts.scripts ?? []) {
-    if (placesOf(word, scope, reading)?.some(({ path }) => reading.writes.has(path)) === true)
+    if (placesOf(word, scope, reading)?.some(({ path }) => isWritten(path, reading.writes)) === true)
       reading.unknown.add(`${word.text} is written by this line.`);
   }
   const written = loadedFileIn(reading.writes, name);
@@ -201,4 +201,9 @@ function enter({ entersFolder }: ProgramFacts, scope: Scope, reading: Reading): 
   if (entersFolder === undefined) return;
   if (entersFolder === "unclear") scope.folders = undefined;
   else scope.folders = placesOf(entersFolder, scope, reading)?.map(({ path }) => path);
+}
+
+/** True if the line writes the script at this path, or a file that an interpreter may take for it: `x.js` or `x/index.js` for `x`. */
+function isWritten(path: string, writes: ReadonlySet<string>): boolean {
+  return [...writes].some((written) => written === path || written.startsWith(`${path}.`) || written.startsWith(`${path}/`));
 }

@@ -27,7 +27,7 @@ const LOG_FLAGS = `-E -F -g -i -P
   --simplify-merges --source --sparse --topo-order --use-mailmap --walk-reflogs`;
 const LOG_VALUES = `--after --author --before --committer --date --decorate-refs --decorate-refs-exclude --encoding --exclude --glob --grep
   --grep-reflog --since --since-as-filter --until`;
-const LOG_NUMBERS = "-n --max-count --max-parents --min-parents --skip";
+const LOG_NUMBERS = "--max-count --max-parents --min-parents --skip";
 const LOG_OPTIONAL = "--ancestry-path --branches --decorate --expand-tabs --no-walk --notes --remotes --show-linear-break --tags";
 
 const diff: ProgramForm = {
@@ -47,7 +47,7 @@ const SHOWS_CONTENT = `-c -G -L -m -p -S -u -U -W --binary --cc --color-words --
 const log: ProgramForm = {
   unasked: true,
   flags: `${DIFF_FLAGS} ${LOG_FLAGS}`,
-  values: { plain: `${DIFF_VALUES} ${LOG_VALUES}`, number: `${DIFF_NUMBERS} ${LOG_NUMBERS}`, revision: "-L" },
+  values: { plain: `${DIFF_VALUES} ${LOG_VALUES}`, number: `-n ${DIFF_NUMBERS} ${LOG_NUMBERS}`, revision: "-L" },
   optional: { plain: `${DIFF_OPTIONAL} ${LOG_OPTIONAL}`, pretty: "--format --pretty" },
   numbers: true,
   operands: "revision...",
@@ -67,9 +67,12 @@ export const gitLooking: { readonly [names: string]: ProgramForm } = {
   },
   diff,
   "diff-files diff-index diff-tree": { ...diff, flags: `${DIFF_FLAGS} --cached --no-commit-id --root`, operandsWith: {} },
-  "log rev-list shortlog whatchanged": {
+  "log rev-list whatchanged": log,
+  // Its `-n` sorts by number and has no value.
+  "shortlog": {
     ...log,
-    flags: `${DIFF_FLAGS} ${LOG_FLAGS} -e --email --numbered`,
+    flags: `${DIFF_FLAGS} ${LOG_FLAGS} -e -n --email --numbered`,
+    values: { ...log.values, number: `${DIFF_NUMBERS} ${LOG_NUMBERS}` },
   },
   "show": { ...log, here: { kind: "read" } },
   "range-diff": { ...log, flags: `${DIFF_FLAGS} ${LOG_FLAGS} --no-dual-color`, here: { kind: "read" } },

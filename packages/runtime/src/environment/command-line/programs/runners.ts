@@ -58,7 +58,7 @@ const others: readonly ProgramEntry[] = [
     values: { text: "-u -g --user --group" },
     operands: "assignment... command",
   },
-  { names: "su", flags: "-l", values: { shell: "-c --command" }, operands: "plain script plain..." },
+  { names: "su", flags: "-l", values: { shell: "-c --command" }, operandsWith: { "-c --command": "plain..." }, runsInput: true },
   { names: "strace", flags: "-c -f -q -t -T -v -y", values: { text: "-e", number: "-s", write: "-o" }, operands: "command" },
   { names: "nsenter", flags: "-a -i -m -n -p -u -U", values: { number: "-t --target" }, operands: "command" },
   { names: "prlimit", optional: { number: "--as --core --cpu --fsize --nofile --nproc" }, operands: "command" },
