@@ -14,6 +14,9 @@ describe("a program of awk", () => {
 
   it.each([
     'BEGIN { system("x") }',
+    "BEGIN { system\\\n (x) }",
+    `BEGIN { system${" ".repeat(40)}(x) }`,
+    "BEGIN { f #\n(x) }",
     '{ print > "out" }',
     '{ "x" | getline }',
     'BEGIN { if (1) /"/; system("x") #"/ }',

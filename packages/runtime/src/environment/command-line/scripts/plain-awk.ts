@@ -1,6 +1,8 @@
 const TOKEN =
   /[ \t\r]+|\\\n|#[^\n]*|(?<name>[A-Za-z_]\w*)|(?<value>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|"(?:[^"\\\n]|\\[^])*")|(?<sign>\|\||&&|>>|[-+*%^<=!]=|\+\+|--|[-+*%^<=!~?:,;(){}[\]$\n>/])/y;
 const REGEX = /\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?(?:[^\]\\\n]|\\[^\n])*\])*\//y;
+/** The parenthesis of a call. Blanks, continued lines and comments may stand before it. */
+const CALL = /(?:\s|\\\r?\n|#[^\n]*\n)*\(/y;
 const FUNCTIONS: ReadonlySet<string> = new Set(
   "length substr index split sub gsub gensub match sprintf tolower toupper int sqrt exp log sin cos atan2 rand srand strftime systime asort asorti".split(
     " ",
@@ -41,7 +43,8 @@ export function isPlainAwk(program: string): boolean {
     const { name, value, sign } = found.groups ?? {};
     last = name ?? value ?? sign ?? last;
     if (name !== undefined) {
-      if (!isListed(name, /^\s*\(/.test(program.slice(at, at + 20)))) return false;
+      CALL.lastIndex = at;
+      if (!isListed(name, CALL.test(program))) return false;
       if (name === "print" || name === "printf") prints = true;
       endsValue = !BEFORE_PATTERN.has(name);
     } else if (value !== undefined) endsValue = true;
@@ -61,5 +64,9 @@ export function isPlainAwk(program: string): boolean {
 /** Names in lower case are variables, unless they are called or read input without a call. */
 function isListed(name: string, isCalled: boolean): boolean {
   if (FUNCTIONS.has(name) || WORDS.has(name)) return true;
-  return !isCalled && name === name.toLowerCase() && !/^(?:getline|nextfile|function|func|switch|case|default|return|getc)$/.test(name);
+  return (
+    !isCalled &&
+    name === name.toLowerCase() &&
+    !/^(?:system|close|fflush|getline|nextfile|function|func|switch|case|default|return|getc)$/.test(name)
+  );
 }
