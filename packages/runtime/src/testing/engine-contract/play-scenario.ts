@@ -73,6 +73,7 @@ async function settle(play: Play, signal: AbortSignal, onUnknown: OnUnknown): Pr
 }
 
 async function lookAtCounters(directory: string, { session, callId, operation }: OpenQuestion): Promise<Decision> {
-  const ran = countedCalls(directory, session).some((call) => call.callId === callId);
-  return ran ? { type: "supply", output: `${operation} is done` } : { type: "retry" };
+  const ran = countedCalls(directory, session).find((call) => call.callId === callId);
+  if (ran === undefined) return { type: "retry" };
+  return ran.failure === undefined ? { type: "supply", output: `${operation} is done` } : { type: "fail", reason: ran.failure };
 }

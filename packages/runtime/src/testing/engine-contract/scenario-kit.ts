@@ -77,7 +77,16 @@ function scenarioTool(directory: string, name: string, effect: ToolEffect, optio
     ...fields,
     async execute(given: JsonValue, call: ToolCall) {
       const { session, callId, idempotencyKey, attempt } = call;
-      if (effect !== "read") countCall(directory, { session, callId, tool: name, effect, idempotencyKey, attempt });
+      if (effect !== "read")
+        countCall(directory, {
+          session,
+          callId,
+          tool: name,
+          effect,
+          idempotencyKey,
+          attempt,
+          ...(fails !== undefined && { failure: fails }),
+        });
       if (fails !== undefined) throw new Error(fails);
       return give(given, call);
     },

@@ -12,6 +12,8 @@ export interface CountedCall {
   readonly effect: ToolEffect;
   readonly idempotencyKey: string;
   readonly attempt: number;
+  /** The message of the error that the tool threw after it had changed something. */
+  readonly failure?: string;
 }
 
 const FILE = "tool-calls.jsonl";
