@@ -56,6 +56,13 @@ describe("two policies at once", () => {
     );
   });
 
+  it("reach no port that a policy without a list of hosts does not reach", () => {
+    const everyHost = { network: { enabled: true } };
+    const named = { network: { enabled: true, allowedDomains: ["*.a.test:8443", "b.test:443", "c.test"] } };
+    for (const both of [narrowPolicy(everyHost, named), narrowPolicy(named, everyHost)])
+      expect(both.network).toMatchObject({ allowedDomains: ["b.test:443", "c.test"] });
+  });
+
   it("run the programs that both run [AG-21] [MC-11]", () => {
     fc.assert(
       fc.property(policy, policy, fc.constantFrom(...programs), (a, b, program) => {

@@ -1,7 +1,7 @@
 import { accessTo } from "./policy-access.ts";
 import { isListed } from "./program-list.ts";
 import type { CommandPolicy, FilesystemPolicy, NetworkPolicyConfig, SandboxPolicy } from "./sandbox-policy.ts";
-import { intersectHosts } from "./network/intersect-hosts.ts";
+import { atUsualPorts, intersectHosts } from "./network/intersect-hosts.ts";
 
 /**
  * A policy under which both of these hold: what one of them keeps from a command, it does. Paths are absolute and normal, links
@@ -34,15 +34,19 @@ function narrowFilesystem(a: FilesystemPolicy, b: FilesystemPolicy): FilesystemP
 
 export function narrowNetwork(a: NetworkPolicyConfig | undefined, b: NetworkPolicyConfig | undefined): NetworkPolicyConfig {
   if (a?.enabled !== true || b?.enabled !== true) return { enabled: false };
-  const allowedDomains =
-    a.allowedDomains === undefined || b.allowedDomains === undefined
-      ? (a.allowedDomains ?? b.allowedDomains)
-      : intersectHosts(a.allowedDomains, b.allowedDomains);
+  const allowedDomains = narrowHosts(a.allowedDomains, b.allowedDomains);
   return {
     enabled: true,
     ...(allowedDomains !== undefined && { allowedDomains }),
     deniedDomains: unique([...(a.deniedDomains ?? []), ...(b.deniedDomains ?? [])]),
   };
+}
+
+/** A policy without a list reaches every host at the usual ports, so of the other list only those ports remain. */
+function narrowHosts(a: readonly string[] | undefined, b: readonly string[] | undefined): readonly string[] | undefined {
+  if (a !== undefined && b !== undefined) return intersectHosts(a, b);
+  const only = a ?? b;
+  return only && atUsualPorts(only);
 }
 
 function narrowCommands(a: CommandPolicy | undefined, b: CommandPolicy | undefined): CommandPolicy | undefined {

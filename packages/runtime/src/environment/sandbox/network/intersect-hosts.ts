@@ -11,6 +11,14 @@ export function intersectHosts(a: readonly string[], b: readonly string[]): read
   return [...found];
 }
 
+/** Returns the host patterns for what a list holds at the ports that a policy without a list reaches: 80 and 443. */
+export function atUsualPorts(hosts: readonly string[]): readonly string[] {
+  return hosts.filter((host) => {
+    const port = parseHostPattern(host)?.port;
+    return port === undefined || USUAL_PORTS.includes(port);
+  });
+}
+
 function common(a: HostPattern | undefined, b: HostPattern | undefined): readonly string[] {
   if (a === undefined || b === undefined) return [];
   const narrower = holds(a, b) ? b : holds(b, a) ? a : undefined;
