@@ -3,9 +3,7 @@ import type { CompiledPolicy, RuleVerdict } from "../../definition/permissions/c
 import { matchesGlob } from "../../definition/permissions/glob.ts";
 import { bindsRead, opensFile } from "../../definition/permissions/match-rule.ts";
 import { seePath } from "../../definition/permissions/path-pattern.ts";
-
-// A rule that names a host without a port is about these.
-const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
+import { USUAL_PORTS } from "../../../environment/sandbox/network/usual-ports.ts";
 
 /** The verdict of the rules of all policies, and of what people allowed, on a connection to a host. */
 export function judgeHost(
@@ -21,7 +19,7 @@ export function judgeHost(
   const names = ({ compiled: { argument, binds, opens } }: RuleVerdict, anyPort: boolean): boolean => {
     if (opens !== "host" && binds?.hosts !== true) return false;
     if (argument === undefined) return opens === "host";
-    return ((anyPort || USUAL_PORTS.has(port)) && matchesGlob(argument, name)) || matchesGlob(argument, withPort);
+    return ((anyPort || USUAL_PORTS.includes(port)) && matchesGlob(argument, name)) || matchesGlob(argument, withPort);
   };
   if (policies.some((policy) => asksOrDenies(policy).some((rule) => names(rule, true)))) return "denied";
   const isOpen = policies.every((policy) => {

@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import { type HostPattern, matchesHost, parseHostPattern } from "./host-pattern.ts";
-
-const USUAL_PORTS = [80, 443];
+import { USUAL_PORTS } from "./usual-ports.ts";
 
 /** Host patterns for what both lists hold. */
 export function intersectHosts(a: readonly string[], b: readonly string[]): readonly string[] {

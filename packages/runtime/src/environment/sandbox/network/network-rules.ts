@@ -3,8 +3,7 @@ import type { HostVerdict } from "@keelson/protocol";
 import type { NetworkPolicyConfig } from "../sandbox-policy.ts";
 import { type HostPattern, matchesHost, normalHost, parseHostPattern } from "./host-pattern.ts";
 import { isPublicAddress } from "../../../transport/public-address.ts";
-
-const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
+import { USUAL_PORTS } from "./usual-ports.ts";
 
 export interface NetworkRules {
   /** Whether a rule denies it, as a name or as the address that a name stands for. */
@@ -29,7 +28,7 @@ export function createNetworkRules(
   const denied = deniedDomains.map(readPattern);
   const isNamedPort = (host: string, port: number): boolean =>
     allowed?.some((pattern) => pattern.port === port && matchesHost(pattern, host)) === true ||
-    (!USUAL_PORTS.has(port) && judge(host, port) === "open");
+    (!USUAL_PORTS.includes(port) && judge(host, port) === "open");
   const denies = (host: string, port: number): boolean =>
     denied.some((pattern) => matchesHost(pattern, host) && (pattern.port === undefined || pattern.port === port));
   const barred = (host: string, port: number): string | undefined => {
@@ -47,7 +46,7 @@ export function createNetworkRules(
       if (reason !== undefined) return reason;
       if (judge(host, port) === "open") return undefined;
       if (allowed !== undefined && !allowed.some((pattern) => matchesHost(pattern, host))) return `the policy does not allow ${host}`;
-      if (allowed?.some((pattern) => matchesHost(pattern, host) && pattern.port === undefined) !== false && USUAL_PORTS.has(port))
+      if (allowed?.some((pattern) => matchesHost(pattern, host) && pattern.port === undefined) !== false && USUAL_PORTS.includes(port))
         return undefined;
       return isNamedPort(host, port) ? undefined : `the policy does not allow port ${port} of ${host}`;
     },
