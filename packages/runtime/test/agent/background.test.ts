@@ -1,7 +1,7 @@
 import { createAgent, createRunner, defineTool, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
 import { createHookRegistry, type TaskRunner } from "keelson/agent";
 import { scriptedModel, type ScriptedResponse, type ScriptedTurn } from "keelson/testing";
-import type { Directive, InferRequest } from "@keelson/protocol";
+import type { Directive, EffectExecutor, InferRequest, RunControl } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { declare, declaring } from "./declaring.ts";
 import { ofType, recordingTool, sharedServices, watch } from "./support.ts";
@@ -434,5 +434,102 @@ describe("a run that ends otherwise", () => {
     ]);
     const last: AgentEvent | undefined = events.findLast(({ path }) => path === undefined);
     expect(["run-complete", "error"]).toContain(last?.type);
+  });
+});
+
+describe("what an abort left behind", () => {
+  /** A run whose executor asks for something once the run is over. */
+  async function askLate<T>(ask: (run: RunControl) => Promise<T> | T, options: Partial<AgentOptions> = {}) {
+    const helper = createAgent({ name: "helper", model: scriptedModel(["helped"]) });
+    const main = lead([declare({ type: "custom", customType: "wait", payload: {} }), "never"], options);
+    const asked = gate();
+    const over = gate();
+    let late: Promise<T> | undefined;
+    const effects: EffectExecutor = {
+      supports: () => true,
+      execute(_effect, { run }) {
+        asked.open();
+        late = over.opened.then(() => ask(run));
+        late.catch(() => {});
+        return late as Promise<undefined>;
+      },
+    };
+    const services = sharedServices();
+    const agents = { main: main.agent, helper };
+    const tasks: TaskRunner = { run: async () => "done" };
+    const run = createRunner({ ...services, effects, tasks, agents }).run("go", { agent: "main", session: "s" });
+    await asked.opened;
+    await run.abort();
+    expect((await run.outcome).reason).toBe("aborted");
+    over.open();
+    return { late: late as Promise<T>, run };
+  }
+
+  const TOO_LATE = "came too late: the run is over";
+
+  it("starts no agent and no task beside a run that is over: nobody would end it", async () => {
+    await expect((await askLate((run) => run.spawnAgent("helper", { task: "dig" }))).late).rejects.toThrow(TOO_LATE);
+    const { late, run } = await askLate((control) => control.startTask("index", {}));
+    await expect(late).rejects.toThrow(TOO_LATE);
+    expect(await run.children()).toEqual([]);
+  });
+
+  it("shows no event behind the end of the run", async () => {
+    const { late } = await askLate((run) => run.emit({ type: "status", status: "late" }));
+    await expect(late).rejects.toThrow("Nothing was emitted: the run is over");
+  });
+
+  it.each([0, 1, 2, 3, 5, 8, 13])("is ended with the run where it is asked for while the run ends (after %i steps)", async (steps) => {
+    const helper = createAgent({ name: "helper", model: scriptedModel(["helped"]) });
+    const main = lead([declare(spawn("helper")), "never"]);
+    const asked = gate();
+    let settled: Promise<unknown> | undefined;
+    const effects: EffectExecutor = {
+      supports: () => true,
+      execute(_effect, { run, signal }) {
+        const spawnLate = async (): Promise<unknown> => {
+          for (let step = 0; step < steps; step++) await Promise.resolve();
+          return run.spawnAgent("helper", { task: "dig" });
+        };
+        signal.addEventListener("abort", () => (settled = Promise.allSettled([spawnLate()])), { once: true });
+        asked.open();
+        return new Promise<undefined>(() => {});
+      },
+    };
+    const run = createRunner({ ...sharedServices(), effects, agents: { main: main.agent, helper } }).run("go", { agent: "main" });
+    const watching = watch(run);
+    await asked.opened;
+    await run.abort();
+    const { events, outcome } = await watching;
+    expect(outcome.reason).toBe("aborted");
+    await settled;
+    const ended = ofType(events, "child-end").map(({ child }) => child);
+    expect(ended).toEqual(ofType(events, "child-start").map(({ child }) => child));
+    expect((await run.children()).map(({ id }) => id)).toEqual(ended);
+  });
+
+  it("leaves no job to a run that is over", async () => {
+    const begun = gate();
+    const over = gate();
+    let late: Promise<void> | undefined;
+    const stubborn = defineTool({
+      name: "stubborn",
+      description: "Ignores its signal.",
+      effect: "read",
+      input: { type: "object" },
+      execute(_input, call) {
+        begun.open();
+        late = over.opened.then(() => call.follow?.({ id: "j", name: "serve", ended: new Promise(() => {}), end: () => {} }));
+        late.catch(() => {});
+        return late.then(() => "served");
+      },
+    });
+    const main = lead([{ toolCalls: [{ name: "stubborn" }] }, "never"], { tools: [stubborn] });
+    const run = createRunner({ ...sharedServices(), agent: main.agent }).run("go");
+    await begun.opened;
+    await run.abort();
+    expect((await run.outcome).reason).toBe("aborted");
+    over.open();
+    await expect(late).rejects.toThrow('The job "serve" came too late: the run is over');
   });
 });

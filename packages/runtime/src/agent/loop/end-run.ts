@@ -22,6 +22,7 @@ export async function endRun(loop: Loop, ending: RunEnding, output?: JsonValue):
   const run = runOf(loop);
   const turn = `t${run.turn}`;
   if (run.children !== undefined) await leaveNoneElsewhere(loop, ending, output);
+  backgroundOf(loop)?.close();
   if (isBackgroundOpen(loop)) await endBackground(loop);
   if (run.children !== undefined) await backgroundOf(loop)?.endCalled();
   if (run.turnOpen) {

@@ -45,6 +45,7 @@ export class Background implements BackgroundWork {
   readonly #works = new Map<string, Work>();
   #loop: Loop | undefined;
   #boundEndings: BackgroundEndings | undefined;
+  #isClosed = false;
   readonly #progress = new ProgressNotes();
 
   constructor(options: BackgroundOptions) {
@@ -72,11 +73,24 @@ export class Background implements BackgroundWork {
   }
 
   /**
+   * Nothing begins from here on: the run is ending. Tools and executors that an abort left behind may still ask, and nobody would end what
+   * they start.
+   */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /**
    * What a tool started and leaves to the run. The log has it with the next append.
-   * @throws EnvironmentError of kind `resource-exceeded`
+   * @throws EnvironmentError of kind `resource-exceeded`, or `cancelled` where the run is over
    */
   follow(job: BackgroundJob): void {
     const { execution, maxOpen } = this.#options;
+    if (this.#isClosed)
+      throw new EnvironmentError({
+        kind: "cancelled",
+        message: `The job "${job.name}" came too late: the run is over, and would not end it.`,
+      });
     if (this.#busy >= maxOpen)
       throw new EnvironmentError({
         kind: "resource-exceeded",
@@ -108,6 +122,7 @@ export class Background implements BackgroundWork {
     const agent = findAgent(runner, operator);
     const { id, session } = childIds(execution, `background/${key}`, operator);
     if (this.#run.children?.all.has(id)) return id;
+    this.#checkIsOpen("spawn-agent");
     this.#checkRoom("spawn-agent");
     await beforeChild(this.#boundLoop, {
       key: `background/${id}`,
@@ -116,6 +131,8 @@ export class Background implements BackgroundWork {
       ...(callId && { call: callId }),
     });
     planChild(runner, { id, session, operator, input }, execution);
+    // A hook may have taken its time.
+    this.#checkIsOpen("spawn-agent");
     recordStart(execution, { child: id, session, agent: agent.name, ...(callId && { callId }), background: { name, config } });
     await this.#begin();
     return id;
@@ -136,6 +153,7 @@ export class Background implements BackgroundWork {
       const message = "Background tasks are not supported here: give createRunner `tasks`, whose `run` does them.";
       throw new DirectiveError({ kind: "unsupported", directive: "spawn-task", message });
     }
+    this.#checkIsOpen("spawn-task");
     this.#checkRoom("spawn-task");
     execution.put(`background/${taskId}/start`, "task", { taskId, kind: "started", payload: { description, input } });
     await this.#begin();
@@ -273,6 +291,12 @@ export class Background implements BackgroundWork {
   #open(is: (child: ChildState) => boolean): readonly ChildState[] {
     const children = this.#run.children?.all.values() ?? [];
     return [...children].filter((child) => child.background !== undefined && child.status === "working" && is(child));
+  }
+
+  #checkIsOpen(directive: string): void {
+    if (!this.#isClosed) return;
+    const message = `"${directive}" came too late: the run is over, and no turn could take its result.`;
+    throw new DirectiveError({ kind: "execution-failed", directive, message });
   }
 
   #checkRoom(directive: string): void {

@@ -78,8 +78,9 @@ export async function carryOutEffects(loop: Loop): Promise<void> {
   }
 }
 
-/** One attempt, between a record that it begins and a mark that it is done. Interrupted by `signal`, it is left without a mark. */
+/** One attempt, between a record that it begins and a mark that it is done. Interrupted by `signal`, it is left without a mark; none begins after it. */
 async function carryOut(loop: Loop, declared: DeclaredEffect, signal: AbortSignal): Promise<JsonValue | undefined> {
+  if (signal.aborted) return undefined;
   const { execution } = loop;
   const { id } = declared;
   const effect = afterOwnCorrections(effectOf(declared, execution.runId), runOf(loop).outbox?.effects.values() ?? []);

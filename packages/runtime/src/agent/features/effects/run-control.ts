@@ -11,7 +11,7 @@ export function runControlFor(loop: Loop, id: string): RunControl {
   return {
     emit(event) {
       const directive = { type: "emit", event: JSON.parse(JSON.stringify(event)) as JsonObject } as const;
-      const problem = problemOfEmitted(directive.event);
+      const problem = runOf(loop).status === "ended" ? "the run is over" : problemOfEmitted(directive.event);
       if (problem !== undefined)
         throw new DirectiveError({ kind: "rejected", directive: "emit", by: "keelson", message: `Nothing was emitted: ${problem}.` });
       const place = `${key}/emit/${++emitted}`;
@@ -22,9 +22,9 @@ export function runControlFor(loop: Loop, id: string): RunControl {
       if (runOf(loop).ending) return;
       await execution.journal.writeInbox(`${execution.runId}/${key}/stop`, { type: "stop", ...(reason !== undefined && { reason }) });
     },
-    spawnAgent: async (name, config) => working(loop, "spawn-agent").spawnAgent(key, name, config),
+    spawnAgent: async (name, config) => background(loop, "spawn-agent").spawnAgent(key, name, config),
     stopChild: async (name) => background(loop, "stop-child").stopChild(key, name),
-    startTask: async (description, input) => working(loop, "spawn-task").startTask(key, description, input),
+    startTask: async (description, input) => background(loop, "spawn-task").startTask(key, description, input),
     stopTask: async (taskId) => background(loop, "stop-task").stopTask(key, taskId),
   };
 }
@@ -34,11 +34,4 @@ function background(loop: Loop, directive: string): BackgroundWork {
   if (found !== undefined) return found;
   const message = `"${directive}" is not supported here: this loop has no background work. Run the agent by a runner.`;
   throw new DirectiveError({ kind: "unsupported", directive, message });
-}
-
-function working(loop: Loop, directive: string): BackgroundWork {
-  const found = background(loop, directive);
-  if (!runOf(loop).ending) return found;
-  const message = `"${directive}" came too late: the run is over, and no turn could take its result.`;
-  throw new DirectiveError({ kind: "execution-failed", directive, message });
 }
