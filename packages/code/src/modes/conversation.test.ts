@@ -4,6 +4,9 @@ import type { PendingApproval, Run, RunOutcome } from "keelson";
 import { describe, expect, it, vi } from "vitest";
 import { createPlainScreen } from "../render/plain-screen.ts";
 import { createStyle } from "../render/style.ts";
+import { sessionCommands } from "../slash-commands/session-commands.ts";
+import type { SlashCommand } from "../slash-commands/slash-command.ts";
+import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { type Conversation, createConversation } from "./conversation.ts";
 
 /** A run whose events and questions the test pushes, and which notes what is done to it. */
@@ -115,7 +118,7 @@ interface Setting {
   readonly quits: () => number;
 }
 
-function setUp(refuse?: () => never): Setting {
+function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Setting {
   const fake = createFakeRun();
   const started: string[] = [];
   const prompts: string[] = [];
@@ -135,13 +138,14 @@ function setUp(refuse?: () => never): Setting {
         started.push(`${model}: ${text}`);
         return fake.run;
       },
-      facts: async (topic) => [`facts about ${topic}`],
       allowInProject: async (rules) => void kept.push(...rules),
-      trustLeftOut: async () => ["trusted"],
       command: "keelson",
       now: () => 0,
       giveUp: () => void fake.did.push("give up"),
     },
+    commands: createSlashCommandTable(
+      sessionCommands({ facts: async (topic) => [`facts about ${topic}`], trustLeftOut: async () => ["trusted"] }, more),
+    ),
     input: {
       message: (text) => void prompts.push(text),
       question(text, line) {
@@ -478,6 +482,33 @@ describe("createConversation", () => {
       "there is no /nonsense",
     ])
       expect(shown()).toContain(words);
+  });
+
+  it("gives a command its argument and the conversation, and shows its failure", async () => {
+    const told: unknown[] = [];
+    const { conversation, started, shown } = setUp(undefined, [
+      {
+        name: "review",
+        argumentHint: "<file>",
+        description: "review a file",
+        execute(argument, prompt) {
+          told.push(argument, prompt.model, prompt.run);
+          prompt.send(`Review ${argument}.`);
+        },
+      },
+      { name: "broken", description: "fails", execute: () => Promise.reject(new Error("no history is kept here")) },
+    ]);
+    for (const line of ["/help", "/broken", "/review  src/a.ts\nand src/b.ts "]) conversation.message(line);
+    await settle();
+    expect([told, started]).toEqual([["src/a.ts\nand src/b.ts", "a/one", undefined], ["a/one: Review src/a.ts\nand src/b.ts."]]);
+    expect(shown()).toMatch(/\/review <file> +review a file/);
+    expect(shown()).toContain("no history is kept here");
+  });
+
+  it("sends a line that begins with a path to the agent", () => {
+    const { conversation, started } = setUp();
+    conversation.message("/etc/hosts is wrong");
+    expect(started).toEqual(["a/one: /etc/hosts is wrong"]);
   });
 
   it("says how to decide and go on when the run was suspended", async () => {

@@ -4,9 +4,10 @@ import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
 import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
-import { helpLines } from "../render/help-lines.ts";
 import { printable, printableLine } from "../render/printable.ts";
-import { whyLines } from "../render/why-lines.ts";
+import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
+import type { SlashOutput } from "../slash-commands/slash-command.ts";
+import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt } from "./interrupts.ts";
 import { createOpenQuestions } from "./open-questions.ts";
@@ -19,24 +20,19 @@ import { watchRun } from "./watch-run.ts";
 /** What a conversation needs from the process around it; the session is made by its first run. */
 export interface ConversationHost {
   start(text: string, model: string): Promise<Run<unknown>>;
-  /** Facts about the conversation so far. */
-  facts(topic: Topic): Promise<readonly string[]>;
   /** Keeps patterns of allow rules for later sessions in this project. */
   allowInProject(rules: readonly string[]): Promise<void>;
-  /** Has what the project brings and was left out be used. @returns what that is */
-  trustLeftOut(): Promise<readonly string[]>;
   readonly command: string;
   now(): number;
   /** Ends the process now: the third Ctrl-C. */
   giveUp(): void;
 }
 
-export type Topic = "cost" | "context" | "sessions" | "permissions";
-
 export interface ConversationOptions {
   readonly screen: Screen;
   readonly style: Style;
   readonly host: ConversationHost;
+  readonly commands: SlashCommandTable;
   readonly model: string;
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
   /** The person wants to leave, and no run is open. */
@@ -61,7 +57,7 @@ export interface Conversation {
 
 const PROMPT = "› ";
 
-export function createConversation({ screen, style, host, model: firstModel, input, quit }: ConversationOptions): Conversation {
+export function createConversation({ screen, style, host, commands, model: firstModel, input, quit }: ConversationOptions): Conversation {
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptRun: (() => void) | undefined;
@@ -171,7 +167,6 @@ export function createConversation({ screen, style, host, model: firstModel, inp
   }
 
   function changeModel(name: string): void {
-    if (name === "") return say(`model: ${model}`);
     const accepted = (): void => {
       model = name;
       say(`model: ${printableLine(name)}${run === undefined ? "" : " from the next turn"}`);
@@ -179,28 +174,24 @@ export function createConversation({ screen, style, host, model: firstModel, inp
     if (!withRun((on) => void on.setModel(name).then(accepted, failed))) accepted();
   }
 
-  function slash(text: string): void {
-    const [name = "", ...rest] = text.slice(1).trim().split(/\s+/);
-    switch (name) {
-      case "help":
-        return say(...helpLines(screen.columns));
-      case "model":
-        return changeModel(rest.join(" "));
-      case "cost":
-      case "context":
-      case "sessions":
-      case "permissions":
-        return void host.facts(name).then((lines) => say(...lines), failed);
-      case "why":
-        return say(...(lastAsked === undefined ? ["nothing was asked yet"] : whyLines(lastAsked)));
-      case "trust":
-        return void host.trustLeftOut().then((lines) => say(...lines), failed);
-      case "quit":
-      case "exit":
-        return end();
-      default:
-        return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
+  function slash({ name, argument }: SlashLine): void {
+    const command = commands.find(name);
+    if (command === undefined) return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
+    const prompt = { columns: screen.columns, style, commands: commands.commands, model, lastAsked, run, changeModel, send, leave: end };
+    const show = (lines: SlashOutput): void => lines && say(...lines);
+    try {
+      const lines = command.execute(argument, prompt);
+      if (lines instanceof Promise) lines.then(show).catch(failed);
+      else show(lines);
+    } catch (error) {
+      failed(error);
     }
+  }
+
+  function send(text: string): void {
+    // A run that is over reads nothing, though it takes a moment to leave its session.
+    if (over) following = following.then(() => (leaving ? undefined : start(text)));
+    else if (!withRun((on) => void on.steer(text).catch(failed))) following = start(text);
   }
 
   /** Has the run end; a second time is left to who wants more than that. */
@@ -221,10 +212,9 @@ export function createConversation({ screen, style, host, model: firstModel, inp
       if (text.trim() === "") return;
       const [first = "", ...more] = printable(text).split("\n");
       say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
-      if (text.startsWith("/")) return slash(text);
-      // A run that is over reads nothing, though it takes a moment to leave its session.
-      if (over) following = following.then(() => (leaving ? undefined : start(text)));
-      else if (!withRun((on) => void on.steer(text).catch(failed))) following = start(text);
+      const line = parseSlashLine(text);
+      if (line === undefined) return send(text);
+      slash(line);
     },
     answer(text) {
       warned = false;

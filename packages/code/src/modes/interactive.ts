@@ -23,7 +23,9 @@ import { serversOfRuns } from "../servers/servers-of-runs.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { type ProjectTrust, trustItems } from "../trust/project-trust.ts";
 import { openTrustedProject } from "../trust/trusted-project.ts";
-import { createConversation, type Topic } from "./conversation.ts";
+import { sessionCommands, type Topic } from "../slash-commands/session-commands.ts";
+import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
+import { createConversation } from "./conversation.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface ConverseOptions {
@@ -123,13 +125,12 @@ export async function converse(
         session ??= await newSession(runner, launch.cwd);
         return runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
-      facts,
       allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, host.now()),
-      trustLeftOut,
       command,
       now: host.now,
       giveUp: () => host.exit(130),
     },
+    commands: createSlashCommandTable(sessionCommands({ facts, trustLeftOut })),
     input,
     quit: leave,
   });

@@ -1,0 +1,42 @@
+import type { ApprovalRequest } from "@keelson/protocol";
+import type { Run } from "keelson";
+import type { Style } from "../render/style.ts";
+
+/** A command that a person types into the prompt: a slash, its name, and perhaps an argument. */
+export interface SlashCommand {
+  /** Without the slash. */
+  readonly name: string;
+  /** Other names that are taken for it. */
+  readonly aliases?: readonly string[];
+  /** Shown behind the name: `[provider/id]`. */
+  readonly argumentHint?: string;
+  readonly description: string;
+  /** The file that it was read from. Absent: it is a part of the program. */
+  readonly file?: string;
+  /**
+   * @param argument the text behind the name, without blanks around it
+   * @returns lines to show; what they hold of others must be printable
+   */
+  execute(argument: string, prompt: Prompt): SlashOutput | Promise<SlashOutput>;
+}
+
+export type SlashOutput = readonly string[] | void;
+
+/** The conversation as its commands see it. */
+export interface Prompt {
+  readonly columns: number;
+  readonly style: Style;
+  /** All commands that can be typed here. */
+  readonly commands: readonly SlashCommand[];
+  readonly model: string;
+  /** The question that was shown last. */
+  readonly lastAsked: ApprovalRequest | undefined;
+  /** The run that is under way. */
+  readonly run: Run<unknown> | undefined;
+  /** Changes the model of the run that is under way and of later ones. Says so itself. */
+  changeModel(name: string): void;
+  /** Sends a text to the agent, as if it had been typed. */
+  send(text: string): void;
+  /** Ends the conversation, after the run that is under way. */
+  leave(): void;
+}
