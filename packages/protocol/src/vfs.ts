@@ -36,6 +36,8 @@ export interface FileInfo {
   readonly modified?: number;
   /** Unix mode bits. */
   readonly permissions?: number;
+  /** Names (hard links) of a file. `undefined` if the file system does not know. */
+  readonly links?: number;
 }
 export interface WriteResult {
   readonly path: string;
@@ -117,7 +119,8 @@ export interface Vfs {
   read(path: string, options?: VfsOptions): Promise<FileContent>;
   /**
    * Creates or replaces the file and its missing parent folders, all or nothing. With `ifUnchanged` it rejects with
-   * `conflict` when the file's bytes are no longer these (`null`: when it exists).
+   * `conflict` when the file's bytes are no longer these (`null`: when it exists). A file that is read-only, or that has
+   * more names (hard links), is not replaced.
    */
   write(
     path: string,

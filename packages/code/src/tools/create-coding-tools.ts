@@ -1,4 +1,6 @@
 import type { BlobStore, Executor, Tool } from "@keelson/protocol";
+import { createFileChanges } from "../workspace/create-file-changes.ts";
+import type { FileChanges } from "../workspace/file-changes.ts";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
 import type { LeavingExecutor } from "./bash-input.ts";
 import { createBashTool } from "./bash.ts";
@@ -14,6 +16,8 @@ import type { WorkspaceFiles } from "./workspace-files.ts";
 export interface CodingToolsOptions {
   /** As made by `createDiskVfs`. */
   readonly files: WorkspaceFiles;
+  /** Makes the changes of files. Default: directly on `files`, without a history. */
+  readonly changes?: FileChanges | undefined;
   /** Starts commands in the root of `files`. */
   readonly exec: Executor;
   /** Present if `exec` is a sandbox that a call may leave. */
@@ -23,19 +27,25 @@ export interface CodingToolsOptions {
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ files, exec, leaving, blobs }: CodingToolsOptions): readonly Tool[] {
+export function createCodingTools({
+  files,
+  changes = createFileChanges({ files }),
+  exec,
+  leaving,
+  blobs,
+}: CodingToolsOptions): readonly Tool[] {
   const outside = leaving?.outside;
   const seen = createSeenFiles();
   const killed = new Set<string>();
   return [
     createBashTool({ exec, leaving, killed, blobs }),
     createBashOutputTool({ exec, outside, blobs }),
-    createEditFileTool({ files, seen, exec }),
+    createEditFileTool({ files, changes, seen, exec }),
     createGlobTool({ files }),
     createGrepTool({ files }),
     createKillBashTool({ exec, outside, killed }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, seen }),
-    createWriteFileTool({ files, seen, exec }),
+    createWriteFileTool({ files, changes, seen, exec }),
   ];
 }

@@ -4,6 +4,7 @@ import { compactDiff } from "./compact-diff.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { findNearestText } from "./nearest-text.ts";
 import { editEffects } from "./programs-of.ts";
+import type { FileChanges } from "../workspace/file-changes.ts";
 import { type Replaced, replaceText, wasReplaced } from "./replace-text.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines } from "./text-content.ts";
@@ -18,6 +19,7 @@ export interface EditFileInput {
 }
 export interface EditFileOperations {
   readonly files: WorkspaceFiles;
+  readonly changes: FileChanges;
   readonly seen?: SeenFiles;
   /** Runs the commands of the agent. Present: edits that its sandbox would let a command make are not asked about. */
   readonly exec?: Executor | undefined;
@@ -28,7 +30,7 @@ const MAX_ATTEMPTS = 3;
 const MAX_NAMED_LINES = 10;
 
 /** Replaces exact text in a file. */
-export function createEditFileTool({ files: own, seen, exec }: EditFileOperations): Tool<EditFileInput> {
+export function createEditFileTool({ files: own, changes, seen, exec }: EditFileOperations): Tool<EditFileInput> {
   return defineTool<EditFileInput>({
     name: "edit_file",
     description:
@@ -62,7 +64,7 @@ export function createEditFileTool({ files: own, seen, exec }: EditFileOperation
           const replaced = replaceText(before, input);
           if (replaced.kind !== "replaced") throw toolFailure("edit_file", explain(shown, before, input, replaced));
           try {
-            await files.write(input.path, replaced.content, { signal, ifUnchanged: before });
+            await changes.write(input.path, replaced.content, call, { ifUnchanged: before });
           } catch (error) {
             if (VfsError.is(error, "conflict") && attempt < MAX_ATTEMPTS) continue;
             throw error;

@@ -2,6 +2,7 @@ import { type Executor, type Tool, type Vfs, VfsError } from "@keelson/protocol"
 import { defineTool } from "keelson/tools";
 import { compactDiff } from "./compact-diff.ts";
 import { editEffects } from "./programs-of.ts";
+import type { FileChanges } from "../workspace/file-changes.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted, readContent, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
@@ -14,13 +15,14 @@ export interface WriteFileInput {
 }
 export interface WriteFileOperations {
   readonly files: WorkspaceFiles;
+  readonly changes: FileChanges;
   readonly seen: SeenFiles;
   /** Runs the commands of the agent. Present: edits that its sandbox would let a command make are not asked about. */
   readonly exec?: Executor | undefined;
 }
 
 /** Makes a file, or replaces one that the session knows. */
-export function createWriteFileTool({ files: own, seen, exec }: WriteFileOperations): Tool<WriteFileInput> {
+export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFileOperations): Tool<WriteFileInput> {
   return defineTool<WriteFileInput>({
     name: "write_file",
     description:
@@ -59,7 +61,7 @@ export function createWriteFileTool({ files: own, seen, exec }: WriteFileOperati
         return `${shown} has this content already; nothing was written.`;
       }
       try {
-        await files.write(path, after, { signal, ifUnchanged: before ?? null });
+        await changes.write(path, after, call, { ifUnchanged: before ?? null });
       } catch (error) {
         if (!VfsError.is(error, "conflict")) throw error;
         throw toolFailure(

@@ -284,11 +284,28 @@ describe("writing", () => {
     expect(text("count.txt")).toBe("1".repeat(30));
   });
 
-  it("does nothing without the right to write the file", { skip: process.getuid?.() === 0 }, async () => {
+  it("refuses to replace a read-only file, also for the superuser", async () => {
     put("locked.txt", "old");
     fs.chmodSync(join(root, "locked.txt"), 0o444);
-    expect((await failure(files.write("locked.txt", "new"))).kind).toBe("permission-denied");
+    const refusal = await failure(files.write("locked.txt", "new"));
+    expect(refusal.kind).toBe("permission-denied");
+    expect(refusal.message).toMatch(/locked\.txt is read-only \(mode 444\); it was not changed\..*chmod u\+w/);
     expect(text("locked.txt")).toBe("old");
+  });
+
+  it("refuses to replace a file with several hard links, because the others would keep the old content", async () => {
+    put("one.txt", "old");
+    fs.linkSync(join(root, "one.txt"), join(root, "two.txt"));
+    expect((await files.stat("one.txt")).links).toBe(2);
+    const refusal = await failure(files.write("one.txt", "new"));
+    expect(refusal.kind).toBe("operation-denied");
+    expect(refusal.message).toMatch(/one of 2 names \(hard links\)/);
+    expect((await failure(files.edit("two.txt", "old", "new"))).kind).toBe("operation-denied");
+    expect([text("one.txt"), text("two.txt")]).toEqual(["old", "old"]);
+    fs.rmSync(join(root, "two.txt"));
+    await files.write("one.txt", "new");
+    expect(text("one.txt")).toBe("new");
+    expect(strayFiles()).toEqual([]);
   });
 });
 

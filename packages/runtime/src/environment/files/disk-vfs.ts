@@ -292,5 +292,6 @@ function fileInfo(path: string, stats: Stats, isSymlink: boolean): FileInfo {
     isSymlink,
     modified: Math.trunc(stats.mtimeMs),
     permissions: stats.mode & 0o7777,
+    ...(stats.isFile() && { links: stats.nlink }),
   };
 }

@@ -5,7 +5,7 @@ import { VfsError } from "@keelson/protocol";
 import type { AnchoredDirectory, EntryName } from "./anchored-directory.ts";
 import { requireWritable } from "./require-writable.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
-import { isDirectory, unexpectedContent } from "./vfs-failures.ts";
+import { hardLinked, isDirectory, unexpectedContent } from "./vfs-failures.ts";
 
 export interface Replacement {
   /** Writes the new content and says how many bytes it was. */
@@ -74,6 +74,7 @@ async function requireReplaceable(folder: AnchoredDirectory, name: EntryName, pr
   if (previous.isDirectory()) throw isDirectory(path);
   if (!previous.isFile())
     throw new VfsError({ kind: "unsupported", operation: "write", message: `${path} is not a regular file; it is not replaced.` });
+  if (previous.nlink > 1) throw hardLinked(path, previous.nlink);
   // A rename asks only for the folder's permission, and would replace a file that is protected against writing.
   await requireWritable(folder.at(name), path);
 }

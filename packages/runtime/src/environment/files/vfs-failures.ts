@@ -72,3 +72,13 @@ export function impossiblePath(path: string, what: string): VfsError {
 export function unsupported(operation: VfsCapability, message: string): VfsError {
   return new VfsError({ kind: "unsupported", operation, message });
 }
+
+export function hardLinked(path: string, links: number): VfsError {
+  return new VfsError({
+    kind: "operation-denied",
+    path,
+    message:
+      `${path} is one of ${links} names (hard links) of the same file. Replacing it would leave the old content under the other names, so it was not changed. ` +
+      "To change this name alone, make it a file of its own first (cp -p FILE FILE.new && mv FILE.new FILE). To change all names, write into the file with a command (cat NEW > FILE).",
+  });
+}

@@ -15,6 +15,7 @@ import type { SearchableFiles } from "../files/searchable-files.ts";
 import { globFiles, grepFiles } from "../files/search-files.ts";
 import {
   folderInTheWay,
+  hardLinked,
   intoItself,
   isDirectory,
   needsRecursive,
@@ -52,6 +53,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     if (there?.stats.isDirectory()) throw isDirectory(path);
     if (there !== undefined && !there.isUpper) {
       if (!there.stats.isFile()) throw unsupported("write", `${path} is not a regular file; it is not replaced.`);
+      if (there.stats.nlink > 1) throw hardLinked(path, there.stats.nlink);
       await withEntry(root, path, (location) => requireWritable(location, path));
       if (ifUnchanged === null) throw unexpectedContent(path, "it exists already");
       if (ifUnchanged !== undefined && Buffer.compare(await readBytes(path), ifUnchanged) !== 0)
@@ -149,6 +151,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
         isSymlink: (await resolveEntry(path)) !== real,
         modified: Math.trunc(stats.mtimeMs),
         permissions: stats.mode & 0o7777,
+        ...(stats.isFile() && { links: stats.nlink }),
       };
     },
 
