@@ -81,6 +81,7 @@ export {
   type Reconciliation,
   type TextOrigin,
   type ApprovalTest,
+  type CallBatch,
   type CallPlace,
   type PlannedCall,
   type PlannedFiles,

@@ -46,6 +46,17 @@ export interface BackgroundJobEnding {
   readonly isTold?: boolean;
 }
 
+/** The calls that run together with a call, and the room that there is for their results. */
+export interface CallBatch {
+  /**
+   * The approximate tokens that the context window of the model has left before this batch. The next response needs some of them. `undefined` if the
+   * window of the model is unknown.
+   */
+  readonly contextLeft: number | undefined;
+  /** The number of calls of this batch, this one included, whose tool only reads (`effect: "read"`). */
+  readonly reads: number;
+}
+
 /** What a tool is given beside its input. */
 export interface ToolCall {
   readonly callId: CallId;
@@ -101,6 +112,8 @@ export interface ToolCall {
   ask?(question: ToolQuestion): Promise<ToolAnswer>;
   /** Asks the model of the run, charged to its budgets. A call that is made again gets what it was told before. Absent outside of a run. */
   infer?(request: ToolInference): Promise<ToolInferenceAnswer>;
+  /** The batch in which this call runs. Absent outside of a run, and in `reconcile`. */
+  readonly batch?: CallBatch;
   /** The agent's working directory, when it has one. */
   readonly cwd?: string;
   readonly files?: Vfs;

@@ -25,6 +25,7 @@ export { isInexactInteger, jsonValue, parseJson } from "../json/index.ts";
 export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema } from "../schema/index.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
 export type {
+  CallBatch,
   CallPlace,
   OpenToolSource,
   Operator,

@@ -1,4 +1,4 @@
-import type { ImagePart, JsonObject, Tool } from "@keelson/protocol";
+import type { CallBatch, ImagePart, JsonObject, Tool } from "@keelson/protocol";
 import { Suspension } from "../../session/suspension.ts";
 import { dispatchInput, dispatchResult, isDispatchTool, type DispatchTool } from "../../tools/dispatch-tool.ts";
 import { executeHeldLeaf, type LeafResult } from "../../tools/execute-leaf.ts";
@@ -13,7 +13,12 @@ import { CallBroker } from "./broker/call-broker.ts";
 import { leafCall } from "./leaf-call.ts";
 
 /** Executes a call once. */
-export async function executeCall(loop: Loop, call: RunningCall, signal: AbortSignal): Promise<CallExecution | SuspendedExecution> {
+export async function executeCall(
+  loop: Loop,
+  call: RunningCall,
+  batch: CallBatch,
+  signal: AbortSignal,
+): Promise<CallExecution | SuspendedExecution> {
   const { tool } = call;
   if (isDispatchTool(tool)) return dispatch(loop, call, tool);
   if (loop.execution.outside) return { suspended: loop.execution.outside(`the tool ${tool.name}`) };
@@ -25,7 +30,7 @@ export async function executeCall(loop: Loop, call: RunningCall, signal: AbortSi
     blobs: loop.blobs,
     imageProblem: (part: ImagePart) => imageProblem(part, loop.models.resolve(runOf(loop).model).provider.wire),
   };
-  const result = await executeHeldLeaf(limited, call.value, leafCall(loop, call, signal, broker), options, broker.control);
+  const result = await executeHeldLeaf(limited, call.value, leafCall(loop, call, signal, { broker, batch }), options, broker.control);
   if (result.warning !== undefined) tellWarning(loop, call, result.warning);
   loop.execution.emit({ type: "tool-end", callId: call.part.id });
   const suspended = await broker.close();

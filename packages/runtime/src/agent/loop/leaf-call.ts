@@ -1,4 +1,4 @@
-import type { ToolCall } from "@keelson/protocol";
+import type { CallBatch, ToolCall } from "@keelson/protocol";
 import type { RunningCall } from "../turn/pending-call.ts";
 import { backgroundOf } from "../features/children/background.ts";
 import { declareInCall } from "../features/effects/declare-in-call.ts";
@@ -13,8 +13,15 @@ import { mayRead } from "./may-read.ts";
 import { toolServicesOf } from "../turn/held-services.ts";
 import type { Loop } from "../turn/loop.ts";
 
-/** What a tool is given beside its input. @param broker of a call that may ask something while it runs */
-export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, broker?: CallBroker): ToolCall {
+/** What an execution of a call has beside the call itself. */
+export interface LeafExecution {
+  /** Answers what the call asks while it runs. */
+  readonly broker: CallBroker;
+  readonly batch: CallBatch;
+}
+
+/** What a tool is given beside its input. @param execution absent while it is only asked what became of a call */
+export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, { broker, batch }: Partial<LeafExecution> = {}): ToolCall {
   const { execution } = loop;
   const { cwd } = loop.agent.options;
   const services = toolServicesOf(loop);
@@ -43,6 +50,7 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, bro
     mayReveal: (file) => mayReveal(loop, call, file),
     markUntrusted: (source) => void call.marks.push(source),
     ...(broker && { ask: (question) => askInCall(broker, question), infer: (request) => inferInCall(broker, request) }),
+    ...(batch && { batch }),
     ...(cwd !== undefined && { cwd }),
     ...services,
     ...(state && { state: labelledState(state, (source) => void call.marks.push(source)) }),

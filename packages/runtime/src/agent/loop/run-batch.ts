@@ -21,6 +21,7 @@ import {
 } from "../turn/pending-call.ts";
 import { AnswerWait } from "./broker/answer-wait.ts";
 import { isBuiltInCall, runBuiltInCall } from "./built-in-call.ts";
+import { callBatch } from "./call-batch.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
@@ -98,7 +99,8 @@ async function executeReady(loop: Loop, batch: readonly (ReadyCall | EndedCall)[
   const started = batch.map((call): RunningCall | EndedCall => (call.state === "ready" ? reserveCall(loop, call) : call));
   const running = started.filter((call) => call.state === "running");
   if (running.length > 0) await execution.flush();
-  const results = await execution.attempts(running, (call, { signal }) => executeCall(loop, call, signal));
+  const described = callBatch(loop, running);
+  const results = await execution.attempts(running, (call, { signal }) => executeCall(loop, call, described, signal));
   const ended = new Map(results.map((result, index) => [running[index]?.key, endedCall(running[index] as RunningCall, result)]));
   return executeAnswered(
     loop,
