@@ -20,6 +20,7 @@ export {
   quoteIntegers,
   restoreIntegers,
 } from "./parse-json.ts";
+export { parseJsonc } from "./parse-jsonc.ts";
 export { plainJson } from "./plain-json.ts";
 export { PartialJson } from "./partial-json.ts";
 export { putMember } from "./put-member.ts";

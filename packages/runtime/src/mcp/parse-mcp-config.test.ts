@@ -61,8 +61,8 @@ it("tells of each server that can't be used what is wrong, and keeps the others"
 it("passes over fields that it does not know, and says so", () => {
   const given = { mine: { command: "run", icon: "x", url: "https://example.com" } };
   expect(parse(given).servers).toEqual({ mine: { type: "stdio", command: "run" } });
-  expect(messages(given, { inputs: [], $schema: "s" })).toEqual([
-    '.mcp.json has the field "inputs", which is not known and was passed over.',
+  expect(messages(given, { inputs: [], $schema: "s", profiles: {} })).toEqual([
+    '.mcp.json has the field "profiles", which is not known and was passed over.',
     '.mcp.json: the server "mine" has the field "icon", which is not known and was passed over.',
     '.mcp.json: the server "mine" has the field "url", which is not known and was passed over.',
   ]);
@@ -74,6 +74,57 @@ it("tells what is wrong with a file as a whole", () => {
   expect(problem("{")).toMatch(/^a\.json is no JSON: /);
   for (const text of ["[]", "{}", "null", '{ "mcpServers": [] }']) expect(problem(text)).toMatch(/^a\.json has no object "mcpServers"/);
   expect(parseMcpConfig('\uFEFF{ "mcpServers": {} }', "a.json")).toEqual({ servers: {}, problems: [] });
+});
+
+it("reads the spellings of other programs: comments, lists, addresses, variables and commands in one list", () => {
+  const text = `// servers of an editor
+  {
+    "inputs": [{ "id": "token", "type": "promptString" }],
+    "servers": {
+      "files": { "type": "local", "command": ["npx", "-y", "files"], "environment": { "TOKEN": "\${env:TOKEN}" }, },
+      "web": { "httpUrl": "https://example.com/mcp", "headers": { "Authorization": "Bearer \${env:WEB_TOKEN}" } },
+      "surf": { "serverUrl": "https://example.com/mcp", /* as one editor writes it */ },
+      "stream": { "transport": "streamable_http", "url": "https://example.com/\${TEAM:-ours}" },
+      "far": { "type": "remote", "url": "https://example.com/mcp" },
+    },
+  }`;
+  expect(parseMcpConfig(text, ".vscode/mcp.json")).toEqual({
+    servers: {
+      files: { type: "stdio", command: "npx", args: ["-y", "files"], env: { TOKEN: "${TOKEN}" } },
+      web: { type: "http", url: "https://example.com/mcp", headers: { Authorization: "Bearer ${WEB_TOKEN}" } },
+      surf: { type: "http", url: "https://example.com/mcp" },
+      stream: { type: "http", url: "https://example.com/${TEAM:-ours}" },
+      far: { type: "http", url: "https://example.com/mcp" },
+    },
+    problems: [],
+  });
+});
+
+it("leaves a server out that an editor would ask for a value, or whose field confines it, and says what to write", () => {
+  const problem = (entry: object) => {
+    const { servers, problems } = parse({ it: { command: "run", ...entry } });
+    return [Object.keys(servers).length, problems[0]?.message.replace('.mcp.json: the server "it" ', "")];
+  };
+  expect(problem({ env: { KEY: "${input:api-key}" } })).toEqual([
+    0,
+    "has ${input:api-key}, which an editor would ask you for: set a variable of the environment, such as API_KEY, and write ${API_KEY}.",
+  ]);
+  expect(problem({ args: ["${workspaceFolder}/x"] })[1]).toMatch(/a variable of editors: paths are relative/);
+  expect(problem({ args: ["${userHome}/x"] })[1]).toMatch(/write \$\{HOME\}/);
+  expect(problem({ args: ["${command:pick}"] })).toEqual([0, expect.stringMatching(/not understood: write \$\{NAME\}/)]);
+  expect(problem({ excludeTools: ["rm"] })).toEqual([0, expect.stringMatching(/not supported: deny these tools/)]);
+  expect(problem({ url: "https://a.example", httpUrl: "https://b.example" })).toEqual([0, expect.stringMatching(/remove one/)]);
+  expect(problem({ trust: true })).toEqual([1, expect.stringMatching(/passed over: no file says/)]);
+  expect(problem({ timeout: 5 })).toEqual([1, expect.stringMatching(/write "timeoutMs"/)]);
+  expect(problem({ type: "ws" })).toEqual([0, 'has the "type" "ws": it must be stdio, http or sse.']);
+});
+
+it("uses the server of mcpServers if servers has one of its name", () => {
+  const { servers, problems } = parse({ a: { command: "one" } }, { servers: { a: { command: "two" }, b: { command: "three" } } });
+  expect(servers).toEqual({ a: { type: "stdio", command: "one" }, b: { type: "stdio", command: "three" } });
+  expect(problems.map(({ message }) => message)).toEqual([
+    '.mcp.json: the server "a" stands in "mcpServers" and in "servers": that in "servers" is not used.',
+  ]);
 });
 
 it("gives nothing that a manager refuses, whatever the file holds", () => {
@@ -93,6 +144,10 @@ it("gives nothing that a manager refuses, whatever the file holds", () => {
     "startupWaitMs",
     "disabled",
     "other",
+    "httpUrl",
+    "transport",
+    "environment",
+    "excludeTools",
   );
   const entry = fc.dictionary(field, fc.oneof(value, fc.constantFrom("stdio", "http")));
   fc.assert(

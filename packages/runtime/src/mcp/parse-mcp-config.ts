@@ -1,5 +1,7 @@
 import { AgentError, type McpServerConfig, type McpServerSettings } from "@keelson/protocol";
 import { checkServerConfig } from "./client/check-server-config.ts";
+import { parseJsonc } from "../json/index.ts";
+import { readEntryOfOthers } from "./entry-of-others.ts";
 import { MCP_LOG_LEVELS } from "./log-levels.ts";
 
 /** What is wrong in a file of servers. */
@@ -22,13 +24,16 @@ export interface McpConfigFile {
 type Fields = { readonly [name: string]: unknown };
 type Kind = "stdio" | "http" | "sse";
 
+/** Words for the transport, without hyphens and in small letters. */
 const KINDS: { readonly [name: string]: Kind } = {
-  "stdio": "stdio",
-  "http": "http",
-  "sse": "sse",
-  // As some write it.
-  "streamable-http": "http",
-  "streamableHttp": "http",
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  streamable: "http",
+  streamablehttp: "http",
+  httpstream: "http",
+  remote: "http",
+  sse: "sse",
 };
 
 /** Reads a value of one field. `undefined`: it is none, and `wants` says what would be. */
@@ -77,7 +82,8 @@ const ADDRESS: { readonly [name: string]: Reader } = { url: TEXT, authToken: TEX
 
 /**
  * Reads the text of a file such as `.mcp.json`: `{ "mcpServers": { name: { command, args, env } | { type, url, headers } } }`, beside which
- * each server may have the settings of `McpServerSettings`. What is wrong with one server is told, and costs no other.
+ * each server may have the settings of `McpServerSettings`. Comments, closing commas and the spellings of other programs are read as well:
+ * `servers`, `httpUrl`, `serverUrl`, `${env:NAME}`. What is wrong with one server is told, and costs no other.
  * @param file what it is called in problems
  */
 export function parseMcpConfig(text: string, file: string): McpConfigFile {
@@ -85,30 +91,45 @@ export function parseMcpConfig(text: string, file: string): McpConfigFile {
   const ofFile = (message: string, isLeftOut: boolean): void => void problems.push({ file, message: `${file} ${message}`, isLeftOut });
   let config: unknown;
   try {
-    config = JSON.parse(text.replace(/^\uFEFF/, ""));
+    config = parseJsonc(text);
   } catch (error) {
     ofFile(`is no JSON: ${error instanceof Error ? error.message : String(error)}`, true);
     return { servers: {}, problems };
   }
-  if (!isFields(config) || !isFields(config["mcpServers"])) {
-    ofFile('has no object "mcpServers", in which each server has its name.', true);
+  const listed = isFields(config) ? entriesOf(config) : undefined;
+  if (!isFields(config) || listed === undefined) {
+    ofFile('has no object "mcpServers" (or "servers"), in which each server has its name.', true);
     return { servers: {}, problems };
   }
   for (const name of Object.keys(config))
-    if (name !== "mcpServers" && name !== "$schema") ofFile(`has the field "${name}", which is not known and was passed over.`, false);
-  const servers = Object.entries(config["mcpServers"]).flatMap(([name, entry]) => {
+    if (!LISTS.includes(name) && name !== "$schema" && name !== "inputs")
+      ofFile(`has the field "${name}", which is not known and was passed over.`, false);
+  const servers = listed.flatMap(([name, entry], index) => {
     const tell = (message: string, isLeftOut: boolean): void =>
       void problems.push({ file, server: name, message: `${file}: the server "${name}" ${message}`, isLeftOut });
+    if (listed.findIndex(([other]) => other === name) < index)
+      return (tell('stands in "mcpServers" and in "servers": that in "servers" is not used.', true), []);
     const server = readServer(name, entry, tell);
     return server === undefined ? [] : [[name, server] as const];
   });
   return { servers: Object.fromEntries(servers), problems };
 }
 
-function readServer(name: string, entry: unknown, tell: (message: string, isLeftOut: boolean) => void): McpServerConfig | undefined {
+/** The fields that a file lists its servers in, in the order in which they count. */
+const LISTS: readonly string[] = ["mcpServers", "servers"];
+
+/** The entries of all lists. @returns `undefined` if there is no list, or one is no object */
+function entriesOf(config: Fields): readonly (readonly [string, unknown])[] | undefined {
+  const lists = LISTS.filter((name) => config[name] !== undefined).map((name) => config[name]);
+  return lists.length > 0 && lists.every(isFields) ? lists.flatMap((list) => Object.entries(list)) : undefined;
+}
+
+function readServer(name: string, given: unknown, tell: (message: string, isLeftOut: boolean) => void): McpServerConfig | undefined {
   const leaveOut = (message: string): undefined => void tell(message, true);
   if (name === "") return leaveOut("needs a name.");
-  if (!isFields(entry)) return leaveOut("must be an object.");
+  if (!isFields(given)) return leaveOut("must be an object.");
+  const { fields: entry, problems } = readEntryOfOthers(given);
+  for (const { message, isLeftOut } of problems) tell(message, isLeftOut);
   const kind = kindOf(entry);
   if (kind === undefined)
     return leaveOut(
@@ -120,7 +141,7 @@ function readServer(name: string, entry: unknown, tell: (message: string, isLeft
   const needed = kind === "stdio" ? "command" : "url";
   if (entry[needed] === undefined) return leaveOut(`needs a "${needed}", as it is of type ${kind}.`);
   const fields = new Map<string, unknown>([["type", kind]]);
-  let isWhole = true;
+  let isWhole = problems.every(({ isLeftOut }) => !isLeftOut);
   for (const [field, value] of Object.entries(entry)) {
     if (field === "type") continue;
     // Others write it so; who turned a server off does not want it started.
@@ -146,8 +167,9 @@ function readServer(name: string, entry: unknown, tell: (message: string, isLeft
 }
 
 function kindOf({ type, command, url }: Fields): Kind | undefined {
-  if (type !== undefined) return typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  return command !== undefined ? "stdio" : url !== undefined ? "http" : undefined;
+  if (type === undefined) return command !== undefined ? "stdio" : url !== undefined ? "http" : undefined;
+  const word = typeof type === "string" ? type.toLowerCase().replaceAll(/[-_ ]/g, "") : "";
+  return Object.hasOwn(KINDS, word) ? KINDS[word] : undefined;
 }
 
 function isFields(value: unknown): value is Fields {

@@ -20,7 +20,7 @@ export { type FoundTool, type ToolRegistry, type ToolSet, createToolRegistry } f
 export { createToolPins } from "./tool-pins.ts";
 export { untrustedByEffects } from "./untrusted-by-effects.ts";
 export { toolToOperator } from "./tool-to-operator.ts";
-export { isInexactInteger, jsonValue, parseJson } from "../json/index.ts";
+export { isInexactInteger, jsonValue, parseJson, parseJsonc } from "../json/index.ts";
 // What the types above are made of.
 export { type JsonSchema, type Schema, type SelfDescribing, type StandardSchema } from "../schema/index.ts";
 // What its signatures are made of, so that the protocol need not be installed beside this package.
