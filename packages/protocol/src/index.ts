@@ -119,6 +119,7 @@ export {
   type FileInfo,
   type GlobEntry,
   type GlobOptions,
+  type PartOptions,
   type GrepMatch,
   type GrepOptions,
   type GrepOutputMode,

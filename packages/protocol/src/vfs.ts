@@ -34,6 +34,10 @@ export interface FileInfo {
   readonly isSymlink: boolean;
   /** Unix ms. */
   readonly modified?: number;
+  /** Unix ms of the last change of content or metadata: a time that no program can set. Absent: the file system has none. */
+  readonly changed?: number;
+  /** Distinguishes two files that had the same path one after the other. Absent: the file system has no such number. */
+  readonly inode?: number;
   /** Unix mode bits. */
   readonly permissions?: number;
   /** Names (hard links) of a file. `undefined` if the file system does not know. */
@@ -96,6 +100,13 @@ export interface GrepMatch {
 export interface VfsOptions {
   readonly signal?: AbortSignal | undefined;
 }
+/** A part of a file, in bytes. */
+export interface PartOptions extends VfsOptions {
+  /** The first byte, from 0. */
+  readonly start: number;
+  /** The byte behind the last. */
+  readonly end: number;
+}
 export interface GlobOptions extends VfsOptions {
   /** Where the pattern begins. Default: the current working directory. */
   readonly path?: string | undefined;
@@ -117,6 +128,8 @@ export interface Vfs {
   ls(path: string, options?: VfsOptions): Promise<readonly DirEntry[]>;
   stat(path: string, options?: VfsOptions): Promise<FileInfo>;
   read(path: string, options?: VfsOptions): Promise<FileContent>;
+  /** Returns a part of a file of any size; less than that at its end, and nothing behind it. Absent: files are read whole. */
+  readPart?(path: string, options: PartOptions): Promise<FileContent>;
   /**
    * Creates or replaces the file and its missing parent folders, all or nothing. With `ifUnchanged` it rejects with
    * `conflict` when the file's bytes are no longer these (`null`: when it exists). A file that is read-only, or that has

@@ -59,6 +59,7 @@ export type {
   MovedEntry,
   Executor,
   GlobOptions,
+  PartOptions,
   GrepMatch,
   GrepOptions,
   JobInfo,

@@ -52,6 +52,7 @@ export const VFS_METHODS: MethodOptions<Vfs> = {
   ls: [1, { signal: true }],
   stat: [1, { signal: true }],
   read: [1, { signal: true }],
+  readPart: [1, { start: true, end: true, signal: true }],
   write: [2, { signal: true, ifUnchanged: true }],
   edit: [3, { signal: true }],
   grep: [

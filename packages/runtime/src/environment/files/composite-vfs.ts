@@ -9,6 +9,7 @@ import {
 } from "@keelson/protocol";
 import { copyBetween } from "./copy-between.ts";
 import { compileSearchGlob } from "./search-glob.ts";
+import { readPartOf } from "./read-part-of.ts";
 import { realPathIn } from "./real-path-in.ts";
 import { intoItself, notDirectory, notFound, unsupported } from "./vfs-failures.ts";
 import { comparePaths, isWithin, joinPath, namesOf, pathBelow, resolveVirtualPath } from "./virtual-path.ts";
@@ -161,6 +162,10 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
     async read(path, callOptions) {
       const place = require(resolve(path), "read");
       return within(place, () => place.mount.backend.read(place.inner, callOptions));
+    },
+    async readPart(path, part) {
+      const place = require(resolve(path), "read");
+      return within(place, () => readPartOf(place.mount.backend, place.inner, part));
     },
     async write(path, content, callOptions) {
       const place = require(resolve(path), "write");

@@ -226,6 +226,30 @@ describe("writing", () => {
     expect(text("a/b/c.txt")).toBe("héllo");
   });
 
+  it("reads a part of a file that is too large for a whole read, of no pipe, and of no more than it may", async () => {
+    put("big.txt", "0123456789abcdef");
+    const small = createDiskVfs({ root, maxReadBytes: 9 });
+    expect(Buffer.from((await small.readPart?.("big.txt", { start: 8, end: 12 }))?.content ?? "").toString()).toBe("89ab");
+    expect(await failure(small.readPart?.("big.txt", { start: 0, end: 10 }) ?? Promise.resolve())).toMatchObject({
+      kind: "resource-limit",
+    });
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    expect(await failure(small.readPart?.("pipe", { start: 0, end: 4 }) ?? Promise.resolve())).toMatchObject({ kind: "unsupported" });
+  });
+
+  it("tells by the time of change that a file changed whose other times and size were put back", async () => {
+    put("a.txt", "one");
+    fs.utimesSync(join(root, "a.txt"), 1000, 1000);
+    const before = await files.stat("a.txt");
+    const soon = (before.changed ?? 0) + 20;
+    while (Date.now() < soon) await new Promise((resolve) => setImmediate(resolve));
+    put("a.txt", "two");
+    fs.utimesSync(join(root, "a.txt"), 1000, 1000);
+    const after = await files.stat("a.txt");
+    expect(after).toMatchObject({ size: 3, modified: before.modified, inode: before.inode });
+    expect(after.changed).toBeGreaterThan(before.changed ?? Number.POSITIVE_INFINITY);
+  });
+
   it("keeps the mode of the file, and leaves nothing else behind", async () => {
     put("run.sh", "old");
     fs.chmodSync(join(root, "run.sh"), 0o751);
@@ -381,6 +405,8 @@ describe("listing", () => {
       isSymlink: false,
       permissions: 0o640,
       modified: expect.any(Number),
+      changed: expect.any(Number),
+      inode: fs.statSync(join(root, "file.txt")).ino,
     });
     expect(await files.stat("link")).toMatchObject({ path: join(root, "file.txt"), isSymlink: true, size: 3 });
     expect((await failure(files.stat("missing"))).kind).toBe("not-found");

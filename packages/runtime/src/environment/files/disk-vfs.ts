@@ -150,6 +150,12 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
       return { content, ...(mimeType !== undefined && { mimeType }) };
     },
 
+    async readPart(path, part) {
+      const { real } = await resolve(path);
+      const mimeType = mimeTypeOf(real);
+      return { content: await rooted.readPart(real, part), ...(mimeType !== undefined && { mimeType }) };
+    },
+
     async write(path, content, { signal, ifUnchanged } = {}) {
       requireWritable("write");
       signal?.throwIfAborted();
@@ -291,6 +297,8 @@ function fileInfo(path: string, stats: Stats, isSymlink: boolean): FileInfo {
     isDir: stats.isDirectory(),
     isSymlink,
     modified: Math.trunc(stats.mtimeMs),
+    changed: Math.trunc(stats.ctimeMs),
+    inode: stats.ino,
     permissions: stats.mode & 0o7777,
     ...(stats.isFile() && { links: stats.nlink }),
   };

@@ -27,6 +27,22 @@ export async function readOpenFile(
   return content.subarray(0, filled);
 }
 
+/** Returns the bytes of an open file from `start` up to `end`, or to its end if that comes first. */
+export async function readOpenPart(
+  file: number,
+  { start, end, signal }: { readonly start: number; readonly end: number; readonly signal?: AbortSignal | undefined },
+): Promise<Buffer> {
+  const content = Buffer.allocUnsafe(Math.max(0, end - start));
+  let filled = 0;
+  while (filled < content.byteLength) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await read(file, content, filled, Math.min(CHUNK_BYTES, content.byteLength - filled), start + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return content.subarray(0, filled);
+}
+
 async function readUnknownSize(file: number, maxBytes: number, signal: AbortSignal | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path/posix";
 import { promisify } from "node:util";
 import { VfsError, type WriteResult } from "@keelson/protocol";
 import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
-import { readOpenFile } from "./read-open-file.ts";
+import { readOpenFile, readOpenPart } from "./read-open-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { RootedPath, RootedPaths } from "./rooted-paths.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
@@ -22,6 +22,11 @@ export interface RootedFiles {
   /** What stands at a resolved path; a link that was put there meanwhile is not followed, nor one on the way. */
   entryAt(real: string): Promise<Stats>;
   readBytes(real: string, signal?: AbortSignal): Promise<Buffer>;
+  /** The bytes of a file from `start` up to `end`, without those behind its end. Rejects with `resource-limit` for more than `maxReadBytes`. */
+  readPart(
+    real: string,
+    part: { readonly start: number; readonly end: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<Buffer>;
   /**
    * The file of this name in an open folder.
    * @param maxBytes rejects with `resource-limit` beyond. Default: `maxReadBytes`
@@ -62,7 +67,32 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     return await readFrom(folder, basename(real), signal); // the folder is open until then
   }
 
+  async function readPart(
+    real: string,
+    { start, end, signal }: { readonly start: number; readonly end: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<Buffer> {
+    if (isRootItself(real)) throw isDirectory(real);
+    if (end - start > maxReadBytes) throw tooLarge(real, end - start, maxReadBytes);
+    await using folder = await folderOf(real);
+    return await withOpenFile(folder, basename(real), signal, (file) => readOpenPart(file, { start, end, signal }));
+  }
+
   async function readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal, maxBytes = maxReadBytes): Promise<Buffer> {
+    const real = folder.pathOf(name);
+    return withOpenFile(folder, name, signal, async (file, { size }) => {
+      if (size > maxBytes) throw tooLarge(real, size, maxBytes);
+      const bytes = await readOpenFile(file, { size, maxBytes, signal });
+      if (bytes.byteLength > maxBytes) throw tooLarge(real, bytes.byteLength, maxBytes);
+      return bytes;
+    });
+  }
+
+  async function withOpenFile(
+    folder: AnchoredDirectory,
+    name: string,
+    signal: AbortSignal | undefined,
+    work: (file: number, stats: Stats) => Promise<Buffer>,
+  ): Promise<Buffer> {
     signal?.throwIfAborted();
     const real = folder.pathOf(name);
     const file = await openFile(folder, name);
@@ -70,10 +100,7 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
       const stats = fstatSync(file); // of a file that was just opened: the system need not ask the disk
       if (stats.isDirectory()) throw isDirectory(real);
       if (!stats.isFile()) throw notRegular(real, "read");
-      if (stats.size > maxBytes) throw tooLarge(real, stats.size, maxBytes);
-      const bytes = await readOpenFile(file, { size: stats.size, maxBytes, signal });
-      if (bytes.byteLength > maxBytes) throw tooLarge(real, bytes.byteLength, maxBytes);
-      return bytes;
+      return await work(file, stats);
     } catch (error) {
       signal?.throwIfAborted();
       throw vfsErrorFrom(error, real);
@@ -118,7 +145,7 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     return { path: target.real, bytesWritten };
   }
 
-  return { isRootItself, folderOf, parentFor, entryAt, readBytes, readFrom, write };
+  return { isRootItself, folderOf, parentFor, entryAt, readBytes, readPart, readFrom, write };
 }
 
 function notRegular(path: string, operation: string): VfsError {

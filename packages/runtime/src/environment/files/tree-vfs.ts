@@ -68,6 +68,16 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
       return { content: Uint8Array.from(tree.requireFile(place).content), ...(mimeType !== undefined && { mimeType }) };
     },
 
+    async readPart(path, { start, end, signal }) {
+      signal?.throwIfAborted();
+      const place = resolve(path);
+      const mimeType = mimeTypeOf(place);
+      return {
+        content: Uint8Array.from(tree.requireFile(place).content.subarray(start, end)),
+        ...(mimeType !== undefined && { mimeType }),
+      };
+    },
+
     async write(path, content, { signal, ifUnchanged } = {}) {
       requireWritable("write");
       signal?.throwIfAborted();

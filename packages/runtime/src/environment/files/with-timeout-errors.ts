@@ -1,11 +1,11 @@
 import { type Vfs, VfsError } from "@keelson/protocol";
 
-const OPERATIONS = ["ls", "stat", "read", "write", "edit", "grep", "glob", "upload", "download", "rm", "cp", "mv"] as const;
+const OPERATIONS = ["ls", "stat", "read", "readPart", "write", "edit", "grep", "glob", "upload", "download", "rm", "cp", "mv"] as const;
 
 /** Replaces the operations of `files` by ones that reject with `timeout` if the time limit of their signal (`AbortSignal.timeout`) ended them. */
 export function withTimeoutErrors<F extends Vfs>(files: F): F {
-  const operations = OPERATIONS.map((name) => {
-    const operation = files[name].bind(files) as (...given: readonly unknown[]) => Promise<unknown>;
+  const operations = OPERATIONS.filter((name) => files[name] !== undefined).map((name) => {
+    const operation = (files[name] as NonNullable<Vfs[typeof name]>).bind(files) as (...given: readonly unknown[]) => Promise<unknown>;
     const bounded = async (...given: readonly unknown[]): Promise<unknown> => {
       try {
         return await operation(...given);

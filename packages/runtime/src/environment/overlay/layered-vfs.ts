@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { lstat, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path/posix";
-import { type DirEntry, type Vfs, type VfsCapability, VfsError } from "@keelson/protocol";
+import { type DirEntry, type PartOptions, type Vfs, type VfsCapability, VfsError } from "@keelson/protocol";
 import { openDirectory } from "../files/anchored-directory.ts";
 import { editBytes, requireOldText } from "../files/edit-bytes.ts";
 import { mimeTypeOf } from "../files/file-type.ts";
@@ -46,6 +46,11 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     const { isUpper, stats } = await tree.require(path);
     if (stats.isDirectory()) throw isDirectory(path);
     return isUpper ? upperFiles.readBytes(tree.upper(path), signal) : baseFiles.readBytes(path, signal);
+  }
+  async function readPartBytes(path: string, part: PartOptions): Promise<Buffer> {
+    const { isUpper, stats } = await tree.require(path);
+    if (stats.isDirectory()) throw isDirectory(path);
+    return isUpper ? upperFiles.readPart(tree.upper(path), part) : baseFiles.readPart(path, part);
   }
   async function writeBytes(path: string, bytes: Uint8Array, ifUnchanged?: Uint8Array | null): Promise<void> {
     if (path === root) throw isDirectory(path);
@@ -159,6 +164,16 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
       signal?.throwIfAborted();
       const real = await resolve(path);
       const content = await readBytes(real, signal).catch((error: unknown) => {
+        throw told(error, tree.upper(real), real);
+      });
+      const mimeType = mimeTypeOf(real);
+      return { content, ...(mimeType !== undefined && { mimeType }) };
+    },
+
+    async readPart(path, part) {
+      part.signal?.throwIfAborted();
+      const real = await resolve(path);
+      const content = await readPartBytes(real, part).catch((error: unknown) => {
         throw told(error, tree.upper(real), real);
       });
       const mimeType = mimeTypeOf(real);

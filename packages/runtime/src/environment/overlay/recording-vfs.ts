@@ -1,4 +1,5 @@
 import { type Vfs, VfsError } from "@keelson/protocol";
+import { readPartOf } from "../files/read-part-of.ts";
 import { realPathIn } from "../files/real-path-in.ts";
 import { pathBelow } from "../files/virtual-path.ts";
 import type { BaseStates } from "./base-states.ts";
@@ -48,6 +49,10 @@ export function createRecordingVfs(current: () => CurrentLayer, gate: WorkGate, 
     async read(path, options) {
       await freshen(path);
       return gate.share(() => files().read(path, options));
+    },
+    async readPart(path, part) {
+      await freshen(path);
+      return gate.share(() => readPartOf(files(), path, part));
     },
     grep: async (...given) => gate.share(() => files().grep(...given)),
     glob: async (...given) => gate.share(() => files().glob(...given)),

@@ -20,6 +20,21 @@ export function describeContent({ create, can }: VfsSubject): void {
     expect(await textAt(files, "a.txt")).toBe("original");
   });
 
+  it("reads a part of a file, less at its end and nothing behind it", async () => {
+    const files = await create({ "blob": EVERY_BYTE, "a/b.txt": "b" });
+    if (files.readPart === undefined) return;
+    const part = async (start: number, end: number): Promise<number[]> => [
+      ...((await files.readPart?.("blob", { start, end }))?.content ?? []),
+    ];
+    expect(await part(254, 258)).toEqual([254, 255, 0, 1]);
+    expect(await part(1022, 5000)).toEqual([254, 255]);
+    expect(await part(1024, 1030)).toEqual([]);
+    expect(await part(5000, 6000)).toEqual([]);
+    expect(await part(7, 7)).toEqual([]);
+    expect(await kindOf(files.readPart("missing", { start: 0, end: 1 }))).toBe("not-found");
+    expect(await kindOf(files.readPart("a", { start: 0, end: 1 }))).toBe("is-directory");
+  });
+
   it("says what is wrong with a path that is no file [ER-16]", async () => {
     const files = await create({ "a/b.txt": "b" });
     expect(await failureOf(files.read("missing.txt"))).toEqual({

@@ -6,6 +6,7 @@ export function usesOf(files: Vfs, path: string, can: VfsSubject["can"]): (() =>
   return [
     () => files.stat(path),
     () => files.read(path),
+    ...(files.readPart === undefined ? [] : [() => files.readPart?.(path, { start: 0, end: 1 }) ?? Promise.resolve()]),
     ...(can("ls") ? [() => files.ls(path)] : []),
     ...(can("write") ? [() => files.write(path, "x")] : []),
     ...(can("edit") ? [() => files.edit(path, "a", "b")] : []),
