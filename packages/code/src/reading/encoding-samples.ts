@@ -1,0 +1,52 @@
+import type { TextEncoding } from "./text-encoding.ts";
+
+/** Texts as they stand in files, and the encoding that each is written in, to hold the detection against. */
+export const ENCODING_SAMPLES: readonly { readonly name: string; readonly encoding: TextEncoding; readonly text: string }[] = [
+  {
+    name: "Chinese prose",
+    encoding: "gb18030",
+    text: "这是一个用来测试编码识别的文件。程序应当能够正确地读取它，并且保持原来的内容不变。\n",
+  },
+  { name: "a Chinese comment in code", encoding: "gb18030", text: "int main(void) {\n  // 打开文件并读取内容\n  return 0; // 成功\n}\n" },
+  { name: "a short Chinese word", encoding: "gb18030", text: 'name = "中文"\n' },
+  { name: "Chinese configuration", encoding: "gb18030", text: "# 服务器配置\nport = 8080\n# 数据库地址，请勿修改\nhost = localhost\n" },
+  { name: "Chinese with rare characters", encoding: "gb18030", text: "朱镕基、陶喆和李喆都在这里出现，他们的名字里有不常用的汉字。" },
+  { name: "a Chinese table", encoding: "gb18030", text: "姓名,年龄,城市\n张三,30,北京\n李四,25,上海\n王五,41,广州\n" },
+  {
+    name: "a Chinese log",
+    encoding: "gb18030",
+    text: "2024-01-01 12:00:00 错误：无法连接到数据库服务器\n2024-01-01 12:00:05 信息：正在重试\n",
+  },
+  {
+    name: "Japanese prose",
+    encoding: "shift_jis",
+    text: "これは文字コードの判定を確かめるためのファイルです。プログラムは正しく読み込む必要があります。\n",
+  },
+  { name: "a Japanese comment in code", encoding: "shift_jis", text: "int main(void) {\n  /* ファイルを開く */\n  return 0;\n}\n" },
+  { name: "a short Japanese word", encoding: "shift_jis", text: 'title = "日本語"\n' },
+  { name: "Japanese in katakana", encoding: "shift_jis", text: "エラー: ファイルガミツカリマセン\nリトライ シマス\n" },
+  {
+    name: "a Japanese table",
+    encoding: "shift_jis",
+    text: "名前,住所,電話\n田中太郎,東京都千代田区,03-0000-0000\n鈴木花子,大阪府大阪市,06-0000-0000\n",
+  },
+  { name: "Japanese with a backslash as second byte", encoding: "shift_jis", text: "ソースコードの表示機能について\n予定表\n" },
+  { name: "French prose", encoding: "windows-1252", text: "Le café était fermé à cause des fêtes ; l’élève n’a pas pu déjeuner.\n" },
+  { name: "German prose", encoding: "windows-1252", text: "Die Größe der Straße ließ sich nicht ändern, überprüfen Sie die Maße.\n" },
+  { name: "Spanish prose", encoding: "windows-1252", text: "¿Cuántos años tiene el niño? El señor Muñoz llegó mañana.\n" },
+  { name: "Portuguese prose", encoding: "windows-1252", text: "A configuração não está disponível; a solução é a atualização.\n" },
+  { name: "Swedish prose", encoding: "windows-1252", text: "Åke är på väg över ån, så möter han älgen.\n" },
+  { name: "typographic quotes", encoding: "windows-1252", text: "He said “no” — and that was it… €5 only.\n" },
+  { name: "a copyright line", encoding: "windows-1252", text: "/* Copyright © 1998 René Müller. All rights reserved. */\nint x;\n" },
+  { name: "one accent", encoding: "windows-1252", text: "caf\u00e9" },
+  { name: "degrees and micro", encoding: "windows-1252", text: "temp = 21.5 °C, width = 3 µm ± 0.1\n" },
+  { name: "capital letters with accents", encoding: "windows-1252", text: "ÉCOLE SUPÉRIEURE DE L'ÊTRE\nÇA VA\n" },
+  { name: "English in UTF-16LE", encoding: "utf-16le", text: "Windows Registry Editor Version 5.00\r\n\r\n[HKEY_CURRENT_USER]\r\n" },
+  { name: "English in UTF-16BE", encoding: "utf-16be", text: "Plain text, line one\nline two\n" },
+  { name: "Chinese in UTF-16LE", encoding: "utf-16le", text: "第一行 内容\n第二行 内容\n" },
+  { name: "Russian in UTF-16BE", encoding: "utf-16be", text: "Привет, мир\nВторая строка\n" },
+  { name: "German in UTF-8", encoding: "utf-8", text: "Größe – Maß\n" },
+  { name: "Chinese in UTF-8", encoding: "utf-8", text: "这是一个文件\n" },
+  { name: "an emoji in UTF-8", encoding: "utf-8", text: "done ✅ 🎉\n" },
+  { name: "ASCII", encoding: "utf-8", text: "plain\ntext\n" },
+];
