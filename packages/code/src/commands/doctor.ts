@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { access, constants, realpath } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { checkSqliteDatabase } from "keelson/state";
 import type { ConfiguredKeys } from "../core/configured-keys.ts";
@@ -9,6 +9,7 @@ import { homePath, openHome } from "../core/home.ts";
 import { accessVariable, openModels, VENDORS } from "../core/model-access.ts";
 import { nodeVersionProblem } from "../core/node-version.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import { homePolicy, policyAt } from "../core/agent-permissions.ts";
 import { sandboxProblem } from "../core/settle-sandbox.ts";
 import { openStores } from "../core/stores.ts";
@@ -20,13 +21,14 @@ import { createStyle, wantsColors } from "../render/style.ts";
 import { findServers } from "../servers/find-servers.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
+import { foundFindings } from "./found-findings.ts";
 import { keysFinding, variablesFinding } from "./secret-findings.ts";
 import { type ProviderCheck, checkProviders } from "./check-providers.ts";
 
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
 export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): Promise<number> {
   const { stdout, environment } = host;
-  const folder = resolve(host.cwd, cwd ?? ".");
+  const folder = givenPath(host.cwd, cwd ?? ".", host.environment);
   const { finding: keysFound, keys } = await keysFinding(environment);
   const vendors = await vendorFindings(environment, keys);
   const ways = [...keyFindings(environment, vendors.length > 0, keys), ...vendors];
@@ -43,6 +45,7 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
     await variablesFinding(environment),
     await folderFinding(folder),
     ...(await mcpFindings(folder, host)),
+    ...(await foundFindings(folder, host)),
     await ripgrepFinding(),
     await programFinding("bash", "commands run in sh instead"),
     await sandboxFinding(folder, environment),

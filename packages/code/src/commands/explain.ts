@@ -1,13 +1,16 @@
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Executor } from "@keelson/protocol";
 import { explainCall, type ExplainedCall } from "keelson/security";
 import { agentPermissions, homePolicy, policyAt } from "../core/agent-permissions.ts";
 import { createCodingExecutor } from "../core/coding-executor.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import { openHome } from "../core/home.ts";
 import { readProjectRules } from "../core/project-rules.ts";
 import type { AgentOptions } from "../options/command-line.ts";
+import { repositoryRoot } from "../instructions/index.ts";
+import { loadSettings } from "../settings/load-settings.ts";
+import { createProjectTrust } from "../trust/project-trust.ts";
 import { explanationLines } from "../render/explanation-lines.ts";
 import { createBashTool } from "../tools/bash.ts";
 
@@ -23,10 +26,12 @@ export async function explain(
   { command, agent, json, cwd: given }: ExplainOptions,
   { cwd: from, environment, stdout }: CommandHost,
 ): Promise<number> {
-  const cwd = await realpath(resolve(from, given ?? "."));
+  const cwd = await realpath(givenPath(from, given ?? ".", environment));
   const home = await openHome(environment);
-  const policy = await policyAt(agent.policy === undefined ? await homePolicy(home) : resolve(from, agent.policy));
-  const policies = [agentPermissions(agent, policy, await readProjectRules(home, cwd))];
+  const policy = await policyAt(agent.policy === undefined ? await homePolicy(home) : givenPath(from, agent.policy, environment));
+  const trust = createProjectTrust(home, await repositoryRoot(cwd));
+  const { values } = await loadSettings({ home: home.path, environment, trust });
+  const policies = [agentPermissions(agent, policy, await readProjectRules(home, cwd), values)];
   const explainIn = (executor: Executor): Promise<ExplainedCall> =>
     explainCall({ tool: createBashTool({ exec: executor }), input: { command }, policies, cwd, executor });
   const bare = await explainIn(createCodingExecutor(cwd, { sandbox: false, policy }));

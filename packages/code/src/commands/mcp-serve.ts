@@ -44,7 +44,15 @@ export async function mcpServe(command: McpServeCommand, host: CommandHost): Pro
   const trust = command.trust ? trustAll(root) : createProjectTrust(stores.home, root);
   const leftOut = (item: ProjectItem): void =>
     void host.stderr.write(`keelson: ${leftOutLine([item], `${host.command} trust accept ${item.path}, or --trust for this server`)}\n`);
-  const project = await openTrustedProject(trust, { policy, secrets, onLeftOut: leftOut });
+  const reportProblem = (message: string): void => void host.stderr.write(`keelson: ${printable(message)}\n`);
+  const project = await openTrustedProject(trust, {
+    policy,
+    secrets,
+    home: stores.home,
+    environment: host.environment,
+    onProblem: reportProblem,
+    onLeftOut: leftOut,
+  });
   const projectRules = await readProjectRules(stores.home, launch.cwd);
   await using servers = await serversOfRuns({
     launch,
@@ -54,7 +62,7 @@ export async function mcpServe(command: McpServeCommand, host: CommandHost): Pro
     environment: host.environment,
     startupWaitMs: UNATTENDED_WAIT_MS,
     onLeftOut: leftOut,
-    onProblem: (message) => void host.stderr.write(`keelson: ${printable(message)}\n`),
+    onProblem: reportProblem,
   });
   const { toolSources } = servers;
   const runner = createCodingRunner({ stores, models: access.models, secrets, launch, policy, projectRules, project, toolSources });

@@ -22,7 +22,7 @@ interface Place {
 export async function mcp({ action, json, trust, cwd, agent }: McpCommand, host: CommandHost): Promise<number> {
   const { environment } = host;
   const home = await openHome(environment);
-  const folder = await workingFolder(host.cwd, cwd);
+  const folder = await workingFolder(host, cwd);
   const project = await repositoryRoot(folder);
   if (action.type === "add") return add(action, json, { home, project }, host);
   const confined = await confinementOf(agent, home, host);

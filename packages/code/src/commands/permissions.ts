@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import { explain } from "./explain.ts";
 import { openHome } from "../core/home.ts";
 import { allowInProject, readProjectRules, removeFromProject } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import type { PermissionsCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { projectRuleLines } from "../render/project-rule-lines.ts";
@@ -13,7 +13,7 @@ export async function permissions({ action, json, cwd }: PermissionsCommand, hos
   if (action.type === "explain") return explain({ command: action.command, agent: action.agent, json, cwd }, host);
   const { stdout, environment, command, now } = host;
   const home = await openHome(environment);
-  const given = resolve(host.cwd, cwd ?? ".");
+  const given = givenPath(host.cwd, cwd ?? ".", host.environment);
   // Of a folder that is gone the rules can still be taken back.
   const project = await realpath(given).catch(() => given);
   if (action.type === "allow") {

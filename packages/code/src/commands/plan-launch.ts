@@ -1,12 +1,16 @@
 import { realpath, stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { AgentError, type SessionId, sessionLog } from "@keelson/protocol";
 import { foldSession, modelSetSince } from "keelson/session";
 import { homePolicy } from "../core/agent-permissions.ts";
+import { givenPath } from "../core/given-path.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { type Launch, launchFromMetadata, mergedOptions } from "../core/launch.ts";
 import { sessionNamed } from "../core/listed-session.ts";
 import { accessVariable, type ModelAccess, VENDORS } from "../core/model-access.ts";
+import { loadSettings } from "../settings/load-settings.ts";
+import type { SettingsValues } from "../settings/settings-values.ts";
+import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
+import { repositoryRoot } from "../instructions/index.ts";
 import { newestSession } from "../core/session-folder.ts";
 import type { Stores } from "../core/stores.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
@@ -29,7 +33,7 @@ export async function findSession(
   host: CommandHost,
 ): Promise<FoundSession | undefined> {
   if (session.type === "new" || session.type === "choose") return undefined;
-  const folder = await workingFolder(host.cwd, cwd);
+  const folder = await workingFolder(host, cwd);
   const id =
     session.type === "named" ? ((await sessionNamed(stores.log, session.id)) as SessionId) : await newestSession(stores.log, folder);
   if (id === undefined) throw noSession(folder);
@@ -50,7 +54,7 @@ export async function findSession(
  * A new run in an old session takes over only the folder and the model: yesterday's permissions were for yesterday's task.
  */
 export async function planLaunch(
-  command: Pick<RunCommand, "agent" | "cwd">,
+  command: Pick<RunCommand, "agent" | "cwd" | "trust">,
   found: FoundSession | undefined,
   access: ModelAccess,
   { home }: Stores,
@@ -60,14 +64,43 @@ export async function planLaunch(
   const last = found?.setModel ?? recorded.model;
   const inherited: AgentOptions = { ...(found?.open ? recorded : { rules: [] }), ...(last !== undefined && { model: last }) };
   const given = found?.open ? command.agent : await confinementOf(command.agent, home, host);
-  const options = mergedOptions(inherited, given);
+  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host, command.cwd);
+  const settings = found?.open ? {} : await defaultsOf(cwd, command.trust, home, access, host);
+  const options = mergedOptions({ ...settings, ...inherited }, given);
   const model = options.model ?? found?.model ?? (await access.defaultModel());
   if (model === undefined) throw noModel(access);
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
-  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host.cwd, command.cwd);
   // A log from before there was a default says nothing of a sandbox if there was none.
   return { cwd, agent: { ...options, model }, ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }) };
+}
+
+/** The model and the effort that settings name. A model without a key is no default: the file may be of another program. */
+async function defaultsOf(
+  cwd: string,
+  trusts: boolean,
+  home: Stores["home"],
+  { models }: ModelAccess,
+  { environment }: CommandHost,
+): Promise<Pick<SettingsValues, "model" | "fallbackModel" | "effort">> {
+  const project = await repositoryRoot(cwd);
+  const trust = trusts ? trustAll(project) : createProjectTrust(home, project);
+  const { values } = await loadSettings({ home: home.path, environment, trust });
+  const { model, fallbackModel, effort } = values;
+  return {
+    ...(model !== undefined && canResolve(models, model) && { model }),
+    ...(fallbackModel !== undefined && canResolve(models, fallbackModel) && { fallbackModel }),
+    ...(effort !== undefined && { effort }),
+  };
+}
+
+export function canResolve(models: ModelAccess["models"], reference: string): boolean {
+  try {
+    models.resolve(reference);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What a person set for every run holds where the command says nothing of it. */
@@ -76,14 +109,17 @@ export async function confinementOf(
   home: Stores["home"],
   { cwd, environment }: Pick<CommandHost, "cwd" | "environment">,
 ): Promise<AgentOptions> {
-  const policy = agent.policy === undefined ? await homePolicy(home) : resolve(cwd, agent.policy);
-  const mcpConfig = agent.mcpConfig === undefined ? undefined : await serversAt(resolve(cwd, agent.mcpConfig));
+  const policy = agent.policy === undefined ? await homePolicy(home) : givenPath(cwd, agent.policy, environment);
+  const mcpConfig = agent.mcpConfig === undefined ? undefined : await serversAt(givenPath(cwd, agent.mcpConfig, environment));
+  const folders =
+    agent.folders && (await Promise.all(agent.folders.map((folder) => folderAt(givenPath(cwd, folder, environment), "--add-dir"))));
   const sandbox = agent.sandbox ?? sandboxSetting(environment);
   return {
     ...agent,
     ...(policy !== undefined && { policy }),
     ...(sandbox !== undefined && { sandbox }),
     ...(mcpConfig !== undefined && { mcpConfig }),
+    ...(folders !== undefined && { folders }),
   };
 }
 
@@ -118,10 +154,13 @@ function keyHint(): string {
   return `Set ${VENDORS.map(accessVariable).join(" or ")} (and --model provider/id for another model than the default). keelson doctor says what is there.`;
 }
 
-export async function workingFolder(from: string, given: string | undefined): Promise<string> {
-  const folder = resolve(from, given ?? ".");
+export function workingFolder({ cwd, environment }: Pick<CommandHost, "cwd" | "environment">, given = "."): Promise<string> {
+  return folderAt(givenPath(cwd, given, environment), "-C");
+}
+
+async function folderAt(folder: string, option: string): Promise<string> {
   const found = await stat(folder).catch(() => undefined);
-  if (!found?.isDirectory()) throw new UsageError(`${folder} is no folder`, "Give -C a folder that exists.");
+  if (!found?.isDirectory()) throw new UsageError(`${folder} is no folder`, `Give ${option} a folder that exists.`);
   return realpath(folder);
 }
 

@@ -1,8 +1,9 @@
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Retention } from "keelson/session";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import type { Stores } from "../core/stores.ts";
 import type { PruneAction } from "../options/command-line.ts";
 import { exportToFile } from "./session-files.ts";
@@ -14,7 +15,7 @@ export async function pruneSessions(
   { maxAgeMs, maxBytes, sealAfterMs, archive, dryRun }: PruneAction,
   host: CommandHost,
 ): Promise<Retention> {
-  const folder = archive === undefined ? undefined : resolve(host.cwd, archive);
+  const folder = archive === undefined ? undefined : givenPath(host.cwd, archive, host.environment);
   if (folder !== undefined && !dryRun) await mkdir(folder, { recursive: true, mode: 0o700 });
   return sessions.retain({
     maxAgeMs,

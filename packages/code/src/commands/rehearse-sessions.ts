@@ -54,14 +54,21 @@ async function openRunner(
   { access, session }: { readonly access: ModelAccess; readonly session: string },
 ): Promise<OpenedRunner | RehearsedSession> {
   try {
-    const command = { session: { type: "named", id: session }, fork: false, agent: { rules: [] } } as const;
+    const command = { session: { type: "named", id: session }, fork: false, trust: false, agent: { rules: [] } } as const;
     const planned = await planLaunch(command, await findSession(command, stores, host), access, stores, host);
     const policy = await policyAt(planned.agent.policy);
     const { launch } = await settleSandbox(planned, policy);
     const trust = createProjectTrust(stores.home, await repositoryRoot(launch.cwd));
     const projectRules = await readProjectRules(stores.home, launch.cwd);
     // What is left out is told where the session is gone on with.
-    const project = await openTrustedProject(trust, { policy, secrets: access.secrets, onLeftOut() {} });
+    const project = await openTrustedProject(trust, {
+      policy,
+      secrets: access.secrets,
+      home: stores.home,
+      environment: host.environment,
+      onProblem() {},
+      onLeftOut() {},
+    });
     // A rehearsal starts no server.
     const servers = await serversOfRuns({
       launch,

@@ -22,7 +22,7 @@ import type { RunCommand } from "../options/command-line.ts";
 import { findSession, noSession, planLaunch, type FoundSession, workingFolder } from "./plan-launch.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
-import { leftOutLine } from "../render/trust-lines.ts";
+import { leftOutLine, trustedLine } from "../render/trust-lines.ts";
 import { serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { findUntrusted } from "../trust/project-items.ts";
@@ -41,7 +41,8 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const found = await findSession(chosen, stores, host);
   const planned = await planLaunch(command, found, access, stores, host);
   const policy = await policyAt(planned.agent.policy);
-  const { launch, problem } = await settleSandbox(planned, policy);
+  const { launch: settled, problem } = await settleSandbox(planned, policy);
+  let launch = settled;
   const notices = launch.inSandbox
     ? await secretNotices(stores.home, launch.cwd, policy)
     : problem === undefined
@@ -60,14 +61,20 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   if (interactive) {
     const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
     const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
-    if (untrusted.length > 0 && (await askTrust(untrusted, host))) await trustItems(stores.home, project, untrusted, host.now());
+    if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
+      await trustItems(stores.home, project, untrusted, host.now());
+      host.stdout.write(`${trustedLine(untrusted)}\n`);
+      // Settings that are trusted now may name another model.
+      launch = { ...launch, agent: (await planLaunch(command, found, access, stores, host)).agent };
+    }
     const forked = found && command.fork ? await forkSession(openSessionRunner(stores), found.id, launch.cwd) : found?.id;
-    return await converse({ ...options, notices, trust, session: forked, resume: found?.open === true, task }, host);
+    return await converse({ ...options, launch, notices, trust, session: forked, resume: found?.open === true, task }, host);
   }
 
   for (const notice of notices) host.stderr.write(`keelson: ${printable(notice)}\n`);
   const leftOut = (item: ProjectItem): void =>
     void host.stderr.write(`keelson: ${leftOutLine([item], `${host.command} trust accept ${item.path}, or --trust for one run`)}\n`);
+  const reportProblem = (message: string): void => void host.stderr.write(`keelson: ${printable(message)}\n`);
   await using servers = await serversOfRuns({
     ...options,
     home: stores.home,
@@ -75,11 +82,18 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     environment: host.environment,
     startupWaitMs: UNATTENDED_WAIT_MS,
     onLeftOut: leftOut,
-    onProblem: (message) => void host.stderr.write(`keelson: ${printable(message)}\n`),
+    onProblem: reportProblem,
   });
   const runner = createCodingRunner({
     ...options,
-    project: await openTrustedProject(trust, { policy, secrets: access.secrets, onLeftOut: leftOut }),
+    project: await openTrustedProject(trust, {
+      policy,
+      secrets: access.secrets,
+      home: stores.home,
+      environment: host.environment,
+      onProblem: reportProblem,
+      onLeftOut: leftOut,
+    }),
     toolSources: servers.toolSources,
     ...(command.onApproval === "deny" && { approvals: denyAll }),
   });
@@ -119,7 +133,7 @@ function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: strin
 
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
 async function chooseOne(command: RunCommand, stores: Stores, host: CommandHost, interactive: boolean): Promise<RunCommand | undefined> {
-  const folder = await workingFolder(host.cwd, command.cwd);
+  const folder = await workingFolder(host, command.cwd);
   const sessions = await listSessions(openSessionRunner(stores).sessions, folder);
   if (sessions.length === 0) throw noSession(folder);
   if (!interactive)

@@ -1,9 +1,9 @@
 import { readFile, realpath } from "node:fs/promises";
 import { constants } from "node:os";
-import { resolve } from "node:path";
 import { createSandboxExecutor, type NetworkDecision, type SandboxPolicy } from "keelson/environment";
 import { readPolicy as readPolicyFile } from "keelson/security";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import type { SandboxCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
@@ -14,8 +14,8 @@ const SHELL_SIGNAL_BASE = 128;
 /** Runs a command under a policy; without one it may write to the folder and has no network. @returns the exit code of the command */
 export async function sandbox({ command, policy: path, cwd }: SandboxCommand, host: CommandHost): Promise<number> {
   const { stdin, stdout, stderr, environment, signals } = host;
-  const workspace = await realpath(resolve(host.cwd, cwd ?? "."));
-  const policy = path === undefined ? {} : await readPolicy(resolve(host.cwd, path));
+  const workspace = await realpath(givenPath(host.cwd, cwd ?? ".", host.environment));
+  const policy = path === undefined ? {} : await readPolicy(givenPath(host.cwd, path, host.environment));
   const told = new Set<string>();
   const executor = createSandboxExecutor(policy, {
     workspace,

@@ -1,5 +1,4 @@
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { EventLog } from "@keelson/protocol";
 import type { RehearsedSession } from "keelson";
 import { openSessionRunner } from "../core/session-runner.ts";
@@ -7,6 +6,7 @@ import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
 import { forkSession } from "../core/new-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import type { SessionFilesAction, SessionsAction, SessionsCommand } from "../options/command-line.ts";
 import { checkedLines, checkedProblems } from "../render/checked-lines.ts";
@@ -18,7 +18,9 @@ export async function sessions({ action, json, cwd }: SessionsCommand, host: Com
   const { stdout, environment } = host;
   await using stores = await openStores(environment);
   const runner = openSessionRunner(stores);
-  const folder = await realpath(resolve(host.cwd, cwd ?? ".")).catch(() => resolve(host.cwd, cwd ?? "."));
+  const folder = await realpath(givenPath(host.cwd, cwd ?? ".", host.environment)).catch(() =>
+    givenPath(host.cwd, cwd ?? ".", host.environment),
+  );
   const result =
     action.type === "rehearse"
       ? await rehearse(stores, action, host)

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { CommandHost } from "../core/command-host.ts";
+import { givenPath } from "../core/given-path.ts";
 import { openHome } from "../core/home.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import type { TrustCommand } from "../options/command-line.ts";
@@ -16,7 +16,7 @@ import { createProjectTrust, forgetTrust, trustItems } from "../trust/project-tr
 export async function trust({ action, paths, digest, json, cwd }: TrustCommand, host: CommandHost): Promise<number> {
   const { stdout, environment, command, now } = host;
   const home = await openHome(environment);
-  const folder = resolve(host.cwd, cwd ?? ".");
+  const folder = givenPath(host.cwd, cwd ?? ".", host.environment);
   const project = await repositoryRoot(
     await realpath(folder).catch(() => {
       throw new UsageError(`${folder} is no folder`, "Give -C a folder that exists.");

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PermissionPolicy } from "@keelson/protocol";
+import type { PermissionMode, PermissionPolicy, PermissionRule } from "@keelson/protocol";
 import { loadPolicy, type Policy } from "keelson/security";
+import type { SettingsValues } from "../settings/settings-values.ts";
 import type { AgentOptions } from "../options/command-line.ts";
 import type { Home } from "./home.ts";
 import type { ProjectRule } from "./project-rules.ts";
@@ -11,13 +12,29 @@ export function agentPermissions(
   { permissionMode, rules }: Pick<AgentOptions, "permissionMode" | "rules">,
   policy: Policy | undefined,
   projectRules: readonly ProjectRule[],
+  settings: Pick<SettingsValues, "rules" | "mode" | "folders"> = { rules: [], folders: [] },
 ): PermissionPolicy {
   const permissions: Policy["permissions"] = policy?.permissions ?? { rules: [] };
+  const mode = permissionMode ?? permissions.mode ?? settings.mode ?? "default";
   return {
     ...permissions,
-    mode: permissionMode ?? permissions.mode ?? "default",
-    rules: [...permissions.rules, ...rules, ...projectRules.map(({ pattern }) => ({ pattern, behavior: "allow" as const }))],
+    mode,
+    rules: [
+      ...permissions.rules,
+      ...rules,
+      ...projectRules.map(({ pattern }) => ({ pattern, behavior: "allow" as const })),
+      ...settings.rules,
+      ...settings.folders.flatMap((folder) => folderRules(folder, mode)),
+    ],
   };
+}
+
+/** A folder that was added is read as the project is, and edited as the mode says. */
+function folderRules(folder: string, mode: PermissionMode): readonly PermissionRule[] {
+  // A star in its name would make a rule about other folders.
+  if (/[*?()[\]\\]/.test(folder)) return [];
+  const tools = mode === "accept-edits" ? ["read_file", "edit_file", "write_file"] : ["read_file"];
+  return tools.map((tool) => ({ pattern: `${tool}(${folder}/**)`, behavior: "allow" }));
 }
 
 /** The policy of a person, who keeps it in the home folder of Keelson: what comes with a repository must not give itself rights. */

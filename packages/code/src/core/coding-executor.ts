@@ -27,19 +27,34 @@ export interface CodingExecutorOptions {
   readonly policy?: Policy | undefined;
   /** All rules of the run: the sandbox hides programs that they deny. */
   readonly rules?: readonly PermissionRule[];
+  /** Variables of settings. A policy can give others in the sandbox. */
+  readonly variables?: { readonly [name: string]: string };
+  /** Folders beside the project that commands may write. */
+  readonly folders?: readonly string[];
   /** The folder of Keelson. Absent: commands in the sandbox have no caches of packages that they can write. */
   readonly home?: string | undefined;
 }
 
 /** The same, with the way out of the sandbox. */
-export function createCodingExecutors(cwd: string, { sandbox, policy, rules = [], home }: CodingExecutorOptions): CodingExecutors {
+export function createCodingExecutors(
+  cwd: string,
+  { sandbox, policy, rules = [], variables = {}, folders = [], home }: CodingExecutorOptions,
+): CodingExecutors {
   // Commands find the Node that runs Keelson first, so that a project's `node` is one that there is.
   const path = [dirname(process.execPath), process.env["PATH"]].filter(Boolean).join(delimiter);
-  const outside = createProcessExecutor({ cwd, inherited: commandEnvironment(policy, { sandbox: false }).variables, env: { PATH: path } });
+  const outside = createProcessExecutor({
+    cwd,
+    inherited: commandEnvironment(policy, { sandbox: false }).variables,
+    env: { ...variables, PATH: path },
+  });
   if (!sandbox) return { exec: outside };
   const session = createSandboxSession();
   const env = { ...process.env, PATH: path };
-  const exec = createSandboxExecutor(codingPolicy(policy?.sandbox ?? {}, { cwd, rules, home, env }), { workspace: cwd, env, session });
+  const exec = createSandboxExecutor(codingPolicy(policy?.sandbox ?? {}, { cwd, rules, variables, folders, home, env }), {
+    workspace: cwd,
+    env,
+    session,
+  });
   const leaving: LeavingExecutor = {
     outside,
     get unavailable() {

@@ -17,11 +17,15 @@ export function codingPolicy(
   {
     cwd,
     rules,
+    variables,
+    folders,
     home,
     env,
   }: {
     readonly cwd: string;
     readonly rules: readonly PermissionRule[];
+    readonly variables: { readonly [name: string]: string };
+    readonly folders: readonly string[];
     readonly home?: string | undefined;
     readonly env: { readonly [name: string]: string | undefined };
   },
@@ -36,11 +40,15 @@ export function codingPolicy(
     filesystem: {
       ...filesystem,
       hideSecrets: filesystem?.hideSecrets ?? true,
+      // A policy that names the folders was written to confine: an added folder must be one of them.
+      ...(folders.length > 0 && filesystem?.writableRoots === undefined && { writableRoots: [".", ...folders] }),
       ...(files.length > 0 && { deniedPaths: [...new Set([...(filesystem?.deniedPaths ?? []), ...files])] }),
       ...(caches && { cacheFolders: [...(filesystem?.cacheFolders ?? []), ...caches.folders] }),
     },
     resources: { memory: MEMORY, ...given.resources },
     ...(hidden.length > 0 && { commands: { ...commands, denied: [...new Set([...(commands?.denied ?? []), ...hidden])] } }),
-    ...(caches && { environment: { ...environment, set: { ...caches.variables, ...environment?.set } } }),
+    ...((caches !== undefined || Object.keys(variables).length > 0) && {
+      environment: { ...environment, set: { ...caches?.variables, ...variables, ...environment?.set } },
+    }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Approver, ToolSource } from "@keelson/protocol";
+import type { Approver, PermissionRule, Tool, ToolSource } from "@keelson/protocol";
 import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
 import { createDiskVfs } from "keelson/environment";
 import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "keelson/security";
@@ -83,16 +83,26 @@ function createCodingAgent(
   },
 ): Agent {
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
-  const files = createDiskVfs({ root: cwd });
-  const { model, fallbackModel, maxTurns, maxCost, timeoutMs } = agent;
-  const permissions = agentPermissions(agent, policy, projectRules);
-  const made = createCodingExecutors(cwd, { sandbox, policy, rules: permissions.rules, home: home.path });
+  const folders = [...new Set([...(agent.folders ?? []), ...project.settings.folders])];
+  const files = createDiskVfs({ root: cwd, allowed: folders });
+  const { model, fallbackModel, effort, maxTurns, maxCost, timeoutMs } = agent;
+  const given = agentPermissions(agent, policy, projectRules, { ...project.settings, folders });
+  const made = createCodingExecutors(cwd, {
+    sandbox,
+    policy,
+    rules: given.rules,
+    variables: project.settings.variables,
+    folders,
+    home: home.path,
+  });
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
   const tools = withNestedInstructions(createCodingTools({ files, exec, leaving, blobs }), { cwd, isTrusted });
+  const permissions = { ...given, rules: withoutForeignTools(given.rules, project.settings.rules, tools) };
   return createAgent({
     name: AGENT_NAME,
     model,
+    ...(effort !== undefined && { effort }),
     ...(fallbackModel !== undefined && { fallbackModel }),
     instructions: async function codingInstructions() {
       const projectInstructions = await readAgentsMd({ cwd, home: home.path, isTrusted });
@@ -109,5 +119,18 @@ function createCodingAgent(
     },
     permissions,
     cwd,
+  });
+}
+
+/** Returns the rules without those of settings that are about no tool of this agent: a file of another program must not keep a run from starting. */
+function withoutForeignTools(
+  rules: readonly PermissionRule[],
+  ofSettings: readonly PermissionRule[],
+  tools: readonly Pick<Tool, "name">[],
+): readonly PermissionRule[] {
+  const names = new Set([...tools.map(({ name }) => name), "web_fetch"]);
+  return rules.filter((rule) => {
+    const [name = ""] = rule.pattern.split("(", 1);
+    return !ofSettings.includes(rule) || names.has(name) || /[*?]/.test(name) || /^mcp(?:__|:)/.test(name);
   });
 }

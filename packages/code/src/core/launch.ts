@@ -1,5 +1,14 @@
-import { type JsonObject, type JsonValue, PERMISSION_MODES, type PermissionMode, type PermissionRule, usd } from "@keelson/protocol";
+import {
+  type EffortLevel,
+  type JsonObject,
+  type JsonValue,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type PermissionRule,
+  usd,
+} from "@keelson/protocol";
 import type { AgentOptions } from "../options/command-line.ts";
+import { EFFORT_LEVELS } from "./effort-levels.ts";
 
 /**
  * What a run was started with, kept in its `run-start` event: so that whoever goes on with it (after a decision, a crash, on
@@ -28,7 +37,8 @@ export function launchFromMetadata(
   const cwd = metadata?.["cwd"];
   if (typeof cwd !== "string") return undefined;
   const given = objectOf(metadata?.["launch"]);
-  const { model, fallbackModel, permissionMode, policy, sandbox, mcp, mcpConfig, maxTurns, maxCost, timeoutMs, rules } = given;
+  const { model, fallbackModel, effort, folders, permissionMode, policy, sandbox, mcp, mcpConfig, maxTurns, maxCost, timeoutMs, rules } =
+    given;
   const inSandbox = sandbox === BY_DEFAULT || given["inSandbox"];
   return {
     cwd,
@@ -37,6 +47,8 @@ export function launchFromMetadata(
       rules: Array.isArray(rules) ? (rules as readonly JsonValue[]).flatMap(ruleOf) : [],
       ...(typeof model === "string" && { model }),
       ...(typeof fallbackModel === "string" && { fallbackModel }),
+      ...((EFFORT_LEVELS as readonly unknown[]).includes(effort) && { effort: effort as EffortLevel }),
+      ...(Array.isArray(folders) && { folders: (folders as readonly JsonValue[]).filter((folder) => typeof folder === "string") }),
       ...((PERMISSION_MODES as readonly unknown[]).includes(permissionMode) && { permissionMode: permissionMode as PermissionMode }),
       ...(typeof policy === "string" && { policy }),
       ...(sandbox === false && { sandbox }),

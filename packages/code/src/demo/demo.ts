@@ -60,7 +60,14 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
       rules: ["bash(node --test*)", "bash(npm test*)"].map((pattern) => ({ pattern, behavior: "allow" })),
     },
   };
-  const trusted = await openTrustedProject(trustAll(folder), { policy: undefined, secrets, onLeftOut() {} });
+  const trusted = await openTrustedProject(trustAll(folder), {
+    policy: undefined,
+    secrets,
+    home: stores.home,
+    environment: {},
+    onProblem() {},
+    onLeftOut() {},
+  });
   const runner = createCodingRunner({ stores, models, secrets, launch, project: trusted, approvals: onlyTests });
   const session = await newSession(runner, folder);
 

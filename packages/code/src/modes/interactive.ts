@@ -59,15 +59,18 @@ export async function converse(
   /** What the project brings and nobody trusts, by path, as it was when it was left out. */
   const leftOut = new Map<string, ProjectItem>();
   let tellLeftOut = (_item: ProjectItem): void => {};
+  const problems: string[] = [];
   const project = await openTrustedProject(trust, {
     policy,
     secrets,
+    home: stores.home,
+    environment,
+    onProblem: (message) => void problems.push(message),
     onLeftOut(item) {
       leftOut.set(item.path, item);
       tellLeftOut(item);
     },
   });
-  const problems: string[] = [];
   await using servers = await serversOfRuns({
     launch,
     policy,

@@ -8,6 +8,8 @@ export function agentOptions(options: ProgramOptions, rules: readonly Permission
     rules,
     ...(options.model !== undefined && { model: options.model }),
     ...(options.fallbackModel !== undefined && { fallbackModel: options.fallbackModel }),
+    ...(options.effort !== undefined && { effort: options.effort }),
+    ...(options.addDir !== undefined && { folders: options.addDir }),
     ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
     ...(options.policy !== undefined && { policy: options.policy }),
     ...(options.sandbox !== undefined && { sandbox: options.sandbox }),

@@ -1,4 +1,4 @@
-import type { Decision, JsonObject, PermissionMode, PermissionRule, RunStatus, Usd } from "@keelson/protocol";
+import type { Decision, EffortLevel, JsonObject, PermissionMode, PermissionRule, RunStatus, Usd } from "@keelson/protocol";
 import type { Since } from "./parse-since.ts";
 
 export type OutputFormat = "text" | "json" | "stream-json";
@@ -12,6 +12,9 @@ export type OnApproval = "suspend" | "deny";
 export interface AgentOptions {
   readonly model?: string;
   readonly fallbackModel?: string;
+  readonly effort?: EffortLevel;
+  /** Folders beside the working directory; absolute where they are recorded. */
+  readonly folders?: readonly string[];
   readonly permissionMode?: PermissionMode;
   readonly rules: readonly PermissionRule[];
   /** Path of a policy file; absolute where it is recorded. */

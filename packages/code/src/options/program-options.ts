@@ -1,5 +1,13 @@
 import { type Command, Option } from "commander";
-import { PERMISSION_MODES, type PermissionBehavior, type PermissionMode, type PermissionRule, type Usd } from "@keelson/protocol";
+import {
+  type EffortLevel,
+  PERMISSION_MODES,
+  type PermissionBehavior,
+  type PermissionMode,
+  type PermissionRule,
+  type Usd,
+} from "@keelson/protocol";
+import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import { type OnApproval, OUTPUT_FORMATS, type OutputFormat } from "./command-line.ts";
 import { amount, modelName, positiveInteger } from "./option-values.ts";
 import { parseDuration } from "./parse-duration.ts";
@@ -10,6 +18,8 @@ export interface ProgramOptions {
   readonly print?: true;
   readonly model?: string;
   readonly fallbackModel?: string;
+  readonly effort?: EffortLevel;
+  readonly addDir?: readonly string[];
   readonly outputFormat?: OutputFormat;
   readonly permissionMode?: PermissionMode;
   readonly policy?: string;
@@ -34,6 +44,12 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
     .option("-p, --print", "print the response and exit (also when there is no terminal)")
     .option("--model <provider/id>", "model to use", modelName)
     .option("--fallback-model <provider/id>", "model to go on with when the first one keeps failing", modelName)
+    .addOption(new Option("--effort <level>", "how much the model thinks (default: as the model does)").choices(EFFORT_LEVELS))
+    .option(
+      "--add-dir <folder>",
+      "another folder that the agent may read and change (repeatable)",
+      (folder: string, before: readonly string[] = []) => [...before, folder],
+    )
     .addOption(new Option("--output-format <format>", "what --print writes to standard output").choices(OUTPUT_FORMATS))
     .addOption(new Option("--permission-mode <mode>", "what may run without asking").choices(PERMISSION_MODES))
     .addOption(ruleOption("allow", "let calls run that match, as in 'bash(npm test*)' (repeatable)", rules))

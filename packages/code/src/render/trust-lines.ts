@@ -6,6 +6,7 @@ const KINDS: { readonly [K in ProjectItem["kind"]]: string } = {
   instructions: "instructions to the agent",
   hooks: "commands that would run",
   server: "an MCP server",
+  settings: "settings that run commands or allow more",
 };
 const SHOWN_LINES = 12;
 
@@ -23,6 +24,11 @@ export function trustLines(
       ...(left > 0 ? [style.dim(`  … ${left} more lines`)] : []),
     ];
   });
+}
+
+/** Confirms what was trusted. */
+export function trustedLine(items: readonly Pick<ProjectItem, "path">[]): string {
+  return `trusted, as ${items.length === 1 ? "it is" : "they are"} now: ${items.map(({ path }) => printableLine(path)).join(", ")}`;
 }
 
 /** One line for what was left out, and how to have it used. */

@@ -1,7 +1,7 @@
 /** What a repository brings that would run, or that the agent would obey. */
 export type ProjectItemKind = (typeof KINDS)[number];
 
-const KINDS = ["instructions", "hooks", "server"] as const;
+const KINDS = ["instructions", "hooks", "server", "settings"] as const;
 
 export function isProjectItemKind(value: unknown): value is ProjectItemKind {
   return (KINDS as readonly unknown[]).includes(value);

@@ -16,7 +16,12 @@ export interface ProjectTrust {
 export type TrustedItem = Pick<ProjectItem, "kind" | "path" | "digest">;
 
 // Kept in the home folder, never in the project. A later line about the same path takes the place of an earlier one.
-type Line = { readonly project: string; readonly at: number } & ({ readonly trust: TrustedItem } | { readonly forget: true });
+type Line = { readonly project: string; readonly at: number } & (
+  | { readonly trust: TrustedItem }
+  | { readonly forget: true }
+  // A kind that a later version knows: it trusts nothing here.
+  | { readonly unknown: true }
+);
 
 export function createProjectTrust(home: Pick<Home, "trust">, project: string): ProjectTrust {
   return {
@@ -38,7 +43,7 @@ export async function readTrusted({ trust }: Pick<Home, "trust">, project: strin
   for (const line of await readJsonLines(trust, readLine, UNKNOWN)) {
     if (line.project !== project) continue;
     if ("forget" in line) items.clear();
-    else items.set(`${line.trust.kind} ${line.trust.path}`, line.trust);
+    else if ("trust" in line) items.set(`${line.trust.kind} ${line.trust.path}`, line.trust);
   }
   return [...items.values()];
 }
@@ -64,7 +69,6 @@ function readLine({ project, at, trust, forget }: { readonly [name: string]: unk
   if (forget === true) return { project, at, forget };
   if (typeof trust !== "object" || trust === null) return undefined;
   const { kind, path, digest } = trust as { readonly [name: string]: unknown };
-  return isProjectItemKind(kind) && typeof path === "string" && typeof digest === "string"
-    ? { project, at, trust: { kind, path, digest } }
-    : undefined;
+  if (typeof kind !== "string" || typeof path !== "string" || typeof digest !== "string") return undefined;
+  return isProjectItemKind(kind) ? { project, at, trust: { kind, path, digest } } : { project, at, unknown: true };
 }

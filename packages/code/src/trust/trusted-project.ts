@@ -1,18 +1,22 @@
 import type { HookRegistry } from "keelson/agent";
 import { type Policy, redactExecutor } from "keelson/security";
 import type { Executor } from "@keelson/protocol";
+import type { Home } from "../core/home.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { createCodingExecutor } from "../core/coding-executor.ts";
 import type { InstructionFile } from "../instructions/index.ts";
 import { WITHOUT_BYTECODE } from "./covered-item.ts";
 import { instructionItem } from "./instruction-items.ts";
-import { loadProjectHooks } from "./project-hooks.ts";
+import { loadSettings, type LoadedSettings } from "../settings/load-settings.ts";
+import { loadHooks } from "./load-hooks.ts";
 import type { ProjectItem } from "./project-item.ts";
 import type { ProjectTrust } from "./project-trust.ts";
 
 /** What a project brings, as far as it is trusted. */
 export interface TrustedProject {
   readonly hooks?: HookRegistry;
+  /** What its settings and those of the person say, as far as it is used. */
+  readonly settings: LoadedSettings["values"];
   /** Whether this file of instructions is used. */
   usesInstructions(file: InstructionFile): Promise<boolean>;
 }
@@ -22,23 +26,33 @@ export interface TrustedProjectOptions {
   readonly policy: Policy | undefined;
   /** Taken out of what hooks read and write. */
   readonly secrets: KnownSecrets;
+  readonly home: Pick<Home, "path">;
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** Told at the start of what was meant to confine the agent and does not. */
+  onProblem(message: string): void;
   /** Called once for each item that is left out. */
   onLeftOut(item: ProjectItem): void;
 }
 
 export async function openTrustedProject(
   trust: ProjectTrust,
-  { policy, secrets, onLeftOut }: TrustedProjectOptions,
+  { policy, secrets, home, environment, onProblem, onLeftOut }: TrustedProjectOptions,
 ): Promise<TrustedProject> {
   const told = new Set<string>();
   const quiet = (exec: Executor): Executor => withoutSecretsGiven(redactExecutor(exec, secrets.redactor), secrets);
-  const hooks = await loadProjectHooks(trust, {
-    exec: quiet(createCodingExecutor(trust.project, { sandbox: false, policy })),
-    sandboxExec: quiet(createCodingExecutor(trust.project, { sandbox: true, policy })),
+  const settings = await loadSettings({ home: home.path, environment, trust });
+  for (const item of settings.leftOut) onLeftOut(item);
+  for (const { file, entry, reason, isGuard } of settings.found) if (isGuard) onProblem(`${file}: ${entry} is not used: ${reason}`);
+  const { variables } = settings.values;
+  const hooks = await loadHooks(trust, {
+    settings: settings.hooks,
+    exec: quiet(createCodingExecutor(trust.project, { sandbox: false, policy, variables })),
+    sandboxExec: quiet(createCodingExecutor(trust.project, { sandbox: true, policy, variables })),
     onLeftOut,
   });
   return {
     ...(hooks && { hooks }),
+    settings: settings.values,
     async usesInstructions(file) {
       const item = instructionItem(trust.project, file);
       // Of what could not be read only that is told.

@@ -3,13 +3,13 @@ import { createAgent, createRunner } from "keelson";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
 import { recordingTool } from "../../../../test/agent/support.ts";
-import { hooksFromJson } from "./hooks-from-json.ts";
+import { hooksFromJson, type HooksFromJsonOptions } from "./hooks-from-json.ts";
 
 const EDIT = { path: "src/a.ts", old_string: "x", new_string: "y" };
 const BASH = { command: "ls", timeout_seconds: 2 };
 
 /** Calls `edit_file` and `bash` in an agent with a hook under this matcher, and returns what the command read. */
-async function readBy(matcher: string | undefined): Promise<readonly JsonObject[]> {
+async function readBy(matcher: string | undefined, spelling?: HooksFromJsonOptions["spelling"]): Promise<readonly JsonObject[]> {
   const read: JsonObject[] = [];
   const exec = {
     async execute({ stdin }: ExecuteRequest) {
@@ -31,7 +31,7 @@ async function readBy(matcher: string | undefined): Promise<readonly JsonObject[
     name: "a",
     model: scriptedModel([calls, "done"]),
     tools: [recordingTool("edit_file"), recordingTool("bash")],
-    hooks: hooksFromJson(settings, { exec }),
+    hooks: hooksFromJson(settings, { exec, spelling }),
     cwd: "/work",
   });
   await createRunner({ agent }).run("go").outcome;
@@ -54,6 +54,21 @@ describe("a hook of settings that coding agents share", () => {
     expect(await readBy("edit_file|Write")).toEqual([edit]);
     for (const matcher of [undefined, "*", ".*"])
       expect(await readBy(matcher), matcher).toEqual([edit, { tool_name: "bash", tool_input: BASH }]);
+  });
+
+  it("reads the names and arguments of Claude Code under every matcher, if it was written for that", async () => {
+    const edit = { tool_name: "Edit", tool_input: { file_path: "/work/src/a.ts", old_string: "x", new_string: "y" } };
+    const bash = { tool_name: "Bash", tool_input: { command: "ls", timeout: 2_000 } };
+    for (const matcher of [undefined, "*", ".*"]) expect(await readBy(matcher, "claude"), matcher).toEqual([edit, bash]);
+    expect(await readBy("edit_file", "claude")).toEqual([edit]);
+    expect(() => hooksFromJson({}, { exec: {} as Executor, spelling: "codex" as never })).toThrow(/spelling/);
+  });
+
+  it("is added to the registry that is given, after those that it has", () => {
+    const settings = (command: string) => ({ hooks: { PreToolUse: [{ hooks: [{ type: "command", command }] }] } });
+    const registry = hooksFromJson(settings("first"), { exec: {} as Executor });
+    expect(hooksFromJson(settings("second"), { exec: {} as Executor, registry })).toBe(registry);
+    expect(registry.hooks.map(({ name }) => name)).toEqual(["first", "second"]);
   });
 
   it("runs in the sandbox that is given if its entry says so, and is refused without one", async () => {

@@ -12,6 +12,13 @@ export interface HooksFromJsonOptions extends Omit<ShellHookOptions, "command" |
   readonly guard?: boolean | undefined;
   /** Told what is left out of a file that was written for others as well: events and kinds of hooks that are not known here. Without it they are errors. */
   readonly onUnsupported?: ((message: string) => void) | undefined;
+  /** The registry that they are added to. Default: a new one. */
+  readonly registry?: HookRegistry | undefined;
+  /**
+   * `claude`: the commands were written for Claude Code, and know every tool by its name there, with the arguments that it has there. Default:
+   * only those whose matcher names a tool so.
+   */
+  readonly spelling?: "claude" | undefined;
   /** Runs the hooks whose entry says `"sandbox": true`. Without it such a hook is an error. */
   readonly sandboxExec?: ShellHookOptions["exec"] | undefined;
 }
@@ -27,14 +34,16 @@ export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): H
     guard: true,
     onUnsupported: true,
     sandboxExec: true,
+    registry: true,
+    spelling: true,
     exec: true,
     cwd: true,
     env: true,
     toolNames: true,
     maxOutputBytes: true,
   });
-  const registry = createHookRegistry();
-  const { guard: guardAll = false, onUnsupported, sandboxExec, ...shell } = options;
+  const { guard: guardAll = false, onUnsupported, sandboxExec, registry = createHookRegistry(), spelling, ...shell } = options;
+  if (spelling !== undefined && spelling !== "claude") throw invalid("spelling", `it must be "claude", not ${JSON.stringify(spelling)}`);
   const unsupported = (path: string, message: string): void => {
     if (onUnsupported === undefined) throw invalid(path, message);
     onUnsupported(`${path}: ${message}`);
@@ -59,6 +68,7 @@ export function hooksFromJson(config: unknown, options: HooksFromJsonOptions): H
         register(registry, point, matches, {
           shell: { ...shell, exec: executorOf(handler, place, { exec: shell.exec, sandboxExec }), ...commandOf(handler, place) },
           guard: !OBSERVED.has(point) && (guardAll || handler["guard"] === true),
+          isOfClaude: spelling === "claude",
         });
       }
     }
@@ -76,16 +86,17 @@ function register(
   registry: HookRegistry,
   point: ShellPoint,
   matches: Matches,
-  { shell, guard }: { readonly shell: ShellHookOptions; readonly guard: boolean },
+  { shell, guard, isOfClaude }: { readonly shell: ShellHookOptions; readonly guard: boolean; readonly isOfClaude: boolean },
 ): void {
   const options: GuardOptions = guard ? { guard } : {};
   // A matcher names a tool as the command knows it: by the option, by our name, or by the name that another agent has for it.
   const toolNames = shell.toolNames ?? {};
   const isNamed = (name: string): boolean =>
     matches === undefined || matches(Object.hasOwn(toolNames, name) ? (toolNames[name] as string) : name);
-  const spelling = (name: string): ToolAlias | undefined =>
+  const aliasNamed = (name: string): ToolAlias | undefined =>
     matches === undefined || isNamed(name) ? undefined : aliasInMatcher(matches, name);
-  const tool = matches && named(matches, (name) => isNamed(name) || spelling(name) !== undefined);
+  const spelling = (name: string): ToolAlias | undefined => aliasNamed(name) ?? (isOfClaude ? matchedAlias(name, () => true) : undefined);
+  const tool = matches && named(matches, (name) => isNamed(name) || aliasNamed(name) !== undefined);
   switch (point) {
     case "pre-tool-use":
       return void registry.onPreToolUse(tool ?? "*", shellHook(shell, spelling), options);

@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { foundFindings } from "./found-findings.ts";
+
+let base: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "keelson-found-")));
+  mkdirSync(join(base, "project/.git"), { recursive: true });
+});
+afterEach(() => rmSync(base, { recursive: true }));
+const put = (path: string, text: string) => {
+  mkdirSync(dirname(join(base, path)), { recursive: true });
+  writeFileSync(join(base, path), text);
+};
+const findings = async () =>
+  (await foundFindings(join(base, "project"), { environment: { HOME: join(base, "ada"), KEELSON_HOME: join(base, "home") } })).map(
+    ({ what, state, detail }) => `${state} ${what} ${detail}`,
+  );
+
+it("lists each setting with its file and the reason why it is used or not", async () => {
+  put("ada/.claude/settings.json", '{ "model": "opus", "permissions": { "deny": ["Read(./.env)", "WebSearch"] } }');
+  put("project/.claude/settings.json", '{ "permissions": { "allow": ["Bash(ls)"] }, "unheardOf": 1 }');
+  expect(await findings()).toEqual([
+    expect.stringMatching(/^missing ~\/\.claude\/settings\.json not used: model opus: it is a nickname/),
+    expect.stringMatching(/^ok ~\/\.claude\/settings\.json permissions\.deny Read\(\.\/\.env\): deny rule read_file\(\.env\)/),
+    expect.stringMatching(
+      /^missing ~\/\.claude\/settings\.json not used, though it was to confine the agent: permissions\.deny WebSearch: /,
+    ),
+    "missing .claude/settings.json not used: permissions.allow Bash(ls): not trusted as it is: keelson trust accept .claude/settings.json",
+    "missing .claude/settings.json not used: unheardOf: it is not known here, and was passed over",
+  ]);
+});

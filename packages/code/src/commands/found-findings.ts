@@ -1,0 +1,33 @@
+import { realpath } from "node:fs/promises";
+import { loadSettings, shownFile } from "../settings/load-settings.ts";
+import type { FoundItem } from "../settings/found-item.ts";
+import { userHome } from "../settings/settings-places.ts";
+import { repositoryRoot } from "../instructions/index.ts";
+import type { CommandHost } from "../core/command-host.ts";
+import { openHome } from "../core/home.ts";
+import { printableLine } from "../render/printable.ts";
+import { createProjectTrust } from "../trust/project-trust.ts";
+import type { Finding } from "./finding.ts";
+
+/** Everything that lies on the disk for an agent in a folder: where it is, and how it is used or why not. */
+export async function foundFindings(folder: string, { environment }: Pick<CommandHost, "environment">): Promise<readonly Finding[]> {
+  const home = await openHome(environment).catch(() => undefined);
+  const cwd = await realpath(folder).catch(() => undefined);
+  if (home === undefined || cwd === undefined) return [];
+  const project = await repositoryRoot(cwd);
+  const user = userHome(environment);
+  const trust = createProjectTrust(home, project);
+  try {
+    const { found } = await loadSettings({ home: home.path, environment, trust });
+    return found.map((item) => findingOf(item, project, user));
+  } catch (error) {
+    return [{ what: "settings", state: "broken", detail: printableLine(error instanceof Error ? error.message : String(error)) }];
+  }
+}
+
+function findingOf({ file, entry, isUsed, reason, isGuard }: FoundItem, project: string, user: string): Finding {
+  const what = printableLine(shownFile(file, project, user));
+  const said = entry === undefined ? reason : `${entry}: ${reason}`;
+  if (isUsed) return { what, state: "ok", detail: printableLine(said) };
+  return { what, state: "missing", detail: printableLine(`not used${isGuard ? ", though it was to confine the agent" : ""}: ${said}`) };
+}

@@ -1,0 +1,9 @@
+import { expect, it } from "vitest";
+import { givenPath } from "./given-path.ts";
+
+it("resolves a path that a person wrote, with ~ for their home folder", () => {
+  const given = (path: string) => givenPath("/work", path, { HOME: "/home/ada" });
+  expect(["~", "~/src", "~ada/src", "a/../b", "/etc", "./~/x", "."].map(given)).toEqual([
+    ...["/home/ada", "/home/ada/src", "/work/~ada/src", "/work/b", "/etc", "/work/~/x", "/work"],
+  ]);
+});

@@ -1,0 +1,30 @@
+import type { EffortLevel, JsonObject, PermissionMode, PermissionRule } from "@keelson/protocol";
+
+/** What settings say, as the agent takes it. */
+export interface SettingsValues {
+  readonly rules: readonly PermissionRule[];
+  readonly mode?: PermissionMode;
+  /** As in `anthropic/claude-sonnet-5`. */
+  readonly model?: string;
+  readonly fallbackModel?: string;
+  readonly effort?: EffortLevel;
+  /** Variables for commands and hooks. */
+  readonly variables: { readonly [name: string]: string };
+  /** Folders beside the project, as they are written. */
+  readonly folders: readonly string[];
+  /** The value of `hooks`. */
+  readonly hooks?: JsonObject;
+}
+
+export const NO_VALUES: SettingsValues = { rules: [], variables: {}, folders: [] };
+
+/** Joins values: rules, variables and folders add up, of others the later one is used. Hooks stay with their file and are not joined. */
+export function joinValues(first: SettingsValues, second: Partial<SettingsValues>): SettingsValues {
+  return {
+    ...first,
+    ...second,
+    rules: [...first.rules, ...(second.rules ?? [])],
+    variables: { ...first.variables, ...second.variables },
+    folders: [...first.folders, ...(second.folders ?? [])],
+  };
+}
