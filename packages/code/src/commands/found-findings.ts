@@ -9,7 +9,7 @@ import { printableLine } from "../render/printable.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
 
-/** Everything that lies on the disk for an agent in a folder: where it is, and how it is used or why not. */
+/** Returns a finding for each setting of a folder: its file, and how it is used or why not. */
 export async function foundFindings(folder: string, { environment }: Pick<CommandHost, "environment">): Promise<readonly Finding[]> {
   const home = await openHome(environment).catch(() => undefined);
   const cwd = await realpath(folder).catch(() => undefined);

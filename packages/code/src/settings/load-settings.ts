@@ -21,7 +21,7 @@ export interface SettingsHooks {
   readonly projectPath?: string;
 }
 
-/** What the files of settings say, as far as it may be used. */
+/** The settings of all files, as far as they may be used. */
 export interface LoadedSettings {
   /** Without hooks; folders are absolute and exist. */
   readonly values: Omit<SettingsValues, "hooks">;
@@ -71,7 +71,7 @@ export async function loadSettings({ home, environment, trust }: LoadSettingsOpt
 
 interface ReadFile {
   readonly entries: readonly SettingsEntry[];
-  /** What it is trusted as. */
+  /** Its identity for trust. */
   readonly item?: ProjectItem;
 }
 

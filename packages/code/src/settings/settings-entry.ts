@@ -6,7 +6,7 @@ export interface SettingsEntry {
   readonly entry: string;
   /** `confines`: always used. `opens`: used if the file is the person's own or trusted. `unused`: never used. */
   readonly kind: "confines" | "opens" | "unused";
-  /** How it is used, or the reason why it is not, with what to do instead. */
+  /** The use, or the reason why there is none, with the remedy. */
   readonly reason: string;
   /** True for an unused entry that was meant to confine. */
   readonly isGuard?: true;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** A file of settings that is looked for. */
 export interface SettingsPlace {
   readonly path: string;
-  /** `user`: the person wrote it. `project`: it lies in a repository, and others may have written it. */
+  /** `user`: the person wrote it. `project`: it is in a repository, and others may have written it. */
   readonly scope: "user" | "project";
 }
 

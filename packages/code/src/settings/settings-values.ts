@@ -1,10 +1,10 @@
 import type { EffortLevel, JsonObject, PermissionMode, PermissionRule } from "@keelson/protocol";
 
-/** What settings say, as the agent takes it. */
+/** Settings as the agent uses them. */
 export interface SettingsValues {
   readonly rules: readonly PermissionRule[];
   readonly mode?: PermissionMode;
-  /** As in `anthropic/claude-sonnet-5`. */
+  /** Named with its provider: `anthropic/claude-sonnet-5`. */
   readonly model?: string;
   readonly fallbackModel?: string;
   readonly effort?: EffortLevel;

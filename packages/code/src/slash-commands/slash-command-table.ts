@@ -9,7 +9,7 @@ export interface SlashCommandTable {
 
 /**
  * Makes a table of commands. The first command of a name is used; a name goes before an alias.
- * @param onShadowed told of each command that is left out because its name is taken
+ * @param onShadowed called for each command that is left out because its name is taken
  */
 export function createSlashCommandTable(
   given: readonly SlashCommand[],
@@ -28,7 +28,7 @@ export function createSlashCommandTable(
   }
   const aliases = new Map<string, SlashCommand | undefined>();
   for (const command of commands)
-    // An alias of two commands stands for neither.
+    // An alias of two commands is used for neither.
     for (const alias of command.aliases ?? []) aliases.set(alias, aliases.has(alias) ? undefined : command);
   return { commands, find: (name) => byName.get(name) ?? aliases.get(name) };
 }

@@ -26,7 +26,7 @@ interface HookFile {
 }
 
 /**
- * The shell hooks of a person's settings and of a project, in the format of `hooksFromJson`. What those of the project are is looked at again
+ * The shell hooks of a person's settings and of a project, in the format of `hooksFromJson`. The hooks of the project are read again
  * before each runs: one that was changed since it was trusted, or whose script was, does not run; of a guard that is a refusal. `undefined`:
  * there are none that may be used.
  * @throws AgentError of kind `invalid-option` that names the file and the place

@@ -12,7 +12,7 @@ export const MAX_SETTINGS_BYTES: number = 1024 * 1024;
 /** A file of settings that a project brings. */
 export interface ProjectSettings {
   readonly entries: readonly SettingsEntry[];
-  /** What it is trusted as. Absent: nothing in it needs trust. */
+  /** Its identity for trust. Absent: nothing in it needs trust. */
   readonly item?: ProjectItem;
 }
 

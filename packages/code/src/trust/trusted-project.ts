@@ -15,7 +15,7 @@ import type { ProjectTrust } from "./project-trust.ts";
 /** What a project brings, as far as it is trusted. */
 export interface TrustedProject {
   readonly hooks?: HookRegistry;
-  /** What its settings and those of the person say, as far as it is used. */
+  /** The settings of the project and of the person, as far as they are used. */
   readonly settings: LoadedSettings["values"];
   /** Whether this file of instructions is used. */
   usesInstructions(file: InstructionFile): Promise<boolean>;
@@ -28,7 +28,7 @@ export interface TrustedProjectOptions {
   readonly secrets: KnownSecrets;
   readonly home: Pick<Home, "path">;
   readonly environment: { readonly [name: string]: string | undefined };
-  /** Told at the start of what was meant to confine the agent and does not. */
+  /** Called at the start for each setting that was meant to confine the agent and does not. */
   onProblem(message: string): void;
   /** Called once for each item that is left out. */
   onLeftOut(item: ProjectItem): void;
