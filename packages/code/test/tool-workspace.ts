@@ -73,6 +73,8 @@ export function toolCall(changes: Partial<ToolCall> = {}): ToolCall {
     signal: new AbortController().signal,
     stopping: new AbortController().signal,
     progress() {},
+    context: undefined,
+    metadata: {},
     ...changes,
   };
 }

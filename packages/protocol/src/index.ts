@@ -83,6 +83,7 @@ export {
   type ApprovalTest,
   type CallBatch,
   type CallPlace,
+  type NeedsContext,
   type PlannedCall,
   type PlannedFiles,
   type PlannedPrograms,

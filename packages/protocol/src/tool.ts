@@ -57,8 +57,11 @@ export interface CallBatch {
   readonly reads: number;
 }
 
-/** What a tool is given beside its input. */
-export interface ToolCall {
+/** A mark of what needs a context of this type: `true` at run time. A mark of one context fits where a wider one, or `never`, is accepted. */
+export type NeedsContext<Context> = true & { readonly "~context"?: (context: Context) => void };
+
+/** What a tool is given beside its input. `Context` is the type that its author named with `defineTool.for<Context>()`. */
+export interface ToolCall<Context = unknown> {
   readonly callId: CallId;
   readonly runId: RunId;
   readonly session: SessionId;
@@ -122,11 +125,17 @@ export interface ToolCall {
   readonly environment?: ToolEnvironment;
   readonly state?: StateReader;
   readonly secrets?: SecretResolver;
+  /** The value that the program made for the run: `createRunner({ context })`. `undefined` if it makes none, and outside of a run. */
+  readonly context: Context;
+  /** Of the run. Empty outside of a run. */
+  readonly metadata: JsonObject;
 }
 
 /** Where a call would run, by what is known before it does. */
-export interface CallPlace {
+export interface CallPlace<Context = unknown> {
   readonly cwd?: string;
+  /** As in `ToolCall`. */
+  readonly context?: Context;
   /**
    * Of the programs that the call would have as `exec`. A tool that runs commands with those gives what reading tells of them to `confine`, where
    * that is there, so that what a sandbox holds needs no question.
@@ -137,7 +146,10 @@ export interface CallPlace {
 }
 
 /** A call before it runs, as `needsApproval` of its tool sees it. */
-export interface PlannedCall extends CallPlace, Pick<ToolCall, "callId" | "runId" | "session" | "agent" | "signal" | "files" | "state"> {}
+export interface PlannedCall<Context = unknown>
+  extends
+    Omit<CallPlace, "context">,
+    Pick<ToolCall<Context>, "callId" | "runId" | "session" | "agent" | "signal" | "files" | "state" | "context" | "metadata"> {}
 
 /** What is asked of programs before anything is run. */
 export type PlannedPrograms = Pick<Executor, "confine" | "credentials">;
@@ -159,9 +171,9 @@ export type ValidationResult<Out> =
 
 /**
  * Something a model may call: a leaf. Method syntax on purpose: tools of different inputs then share one array.
- * Made by `defineTool`, which fills every field.
+ * Made by `defineTool`, which fills every field. `Context` is what its calls must find as `call.context`; `Tool<unknown, never>` is any tool.
  */
-export interface Tool<In = unknown> {
+export interface Tool<In = unknown, Context = unknown> {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
@@ -196,6 +208,8 @@ export interface Tool<In = unknown> {
    * the call runs without a question. The answer of the function is recorded. A function that throws, or returns no boolean, counts as `true`.
    */
   readonly needsApproval?: true | ApprovalTest<In>["needsApproval"];
+  /** Present if the tool was made with `defineTool.for<Context>()`: a call without a context fails. */
+  readonly needsContext?: NeedsContext<Context>;
   /** The server that it comes from, in a few words for messages, as in `the MCP server "notes"`. Absent: the program itself. */
   readonly origin?: string;
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;

@@ -2,7 +2,8 @@ import type { EffectExecutor, StateReader, StateStore } from "@keelson/protocol"
 import type { Agent } from "./agent/definition/agent.ts";
 import { createEphemeralApprovalKeys } from "./agent/turn/approval-keys.ts";
 import { checkRunnerOptions } from "./agent/runner/check-runner.ts";
-import { createRunnerWith, type Runner, type SingleRunner } from "./agent/runner/runner.ts";
+import { createRunnerWith, type ContextOption, type Runner, type SingleRunner } from "./agent/runner/runner.ts";
+import type { ContextOf } from "./agent/definition/tool-context/context-factory.ts";
 import type { RunnerServices } from "./agent/turn/runner-services.ts";
 import type { Agents } from "./agent/definition/agent.ts";
 import type { LocalEffectExecutorOptions } from "./orchestration/effects/create-local-effect-executor.ts";
@@ -23,6 +24,7 @@ export type { Agent, AgentChanges, AgentOptions, ModelChoice, ModelErrorAction }
 export type { AgentLimits } from "./agent/definition/limits.ts";
 export type { RunContext } from "./agent/definition/run-context.ts";
 export { createAgent } from "./agent/definition/create-agent.ts";
+export type { AgentContextRequest, ContextFactory, ContextRequest } from "./agent/definition/tool-context/context-factory.ts";
 export type { Budget, PendingApproval, Run, RunInput, RunOptions, RunOutcome } from "./agent/definition/run.ts";
 export type { Recovery } from "./agent/runner/recover-runs.ts";
 export type { Rehearsal } from "./agent/runner/rehearsal/rehearse.ts";
@@ -225,11 +227,15 @@ export type RunnerOptions = { readonly [Part in keyof RunnerServices]?: RunnerSe
  * const { reason, text, cost } = await run.outcome;
  * ```
  */
-export function createRunner<Out>(options: RunnerOptions & { readonly agent: Agent<Out> }): SingleRunner<Out>;
-export function createRunner<A extends Agents>(options: RunnerOptions & { readonly agents: A }): Runner<A>;
+export function createRunner<Out, Context = unknown>(
+  options: RunnerOptions & { readonly agent: Agent<Out, Context> } & ContextOption<Context>,
+): SingleRunner<Out>;
+export function createRunner<A extends Agents<never>>(
+  options: RunnerOptions & { readonly agents: A } & ContextOption<ContextOf<A[keyof A]>>,
+): Runner<A>;
 export function createRunner(
-  options: RunnerOptions & { readonly agent?: Agent<unknown> | undefined; readonly agents?: Agents | undefined },
-): SingleRunner<unknown> | Runner<Agents> {
+  options: RunnerOptions & { readonly agent?: Agent<unknown> | undefined; readonly agents?: Agents<never> | undefined },
+): SingleRunner<unknown> | Runner<Agents<never>> {
   checkRunnerOptions(options);
   const clock = options.clock ?? systemClock;
   const state = options.state ?? options.log?.state;

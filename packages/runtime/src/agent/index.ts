@@ -9,6 +9,7 @@ export type { CompactionOptions } from "./definition/compaction/compaction-optio
 export type { AgentLimits } from "./definition/limits.ts";
 export type { RunContext } from "./definition/run-context.ts";
 export { createAgent } from "./definition/create-agent.ts";
+export type { AgentContextRequest, ContextFactory, ContextRequest } from "./definition/tool-context/context-factory.ts";
 export { checkApprovalKeys, createEphemeralApprovalKeys, type ApprovalKey, type ApprovalKeys } from "./turn/approval-keys.ts";
 export { loadApprovalKeys } from "./features/approvals/load-approval-keys.ts";
 export { createApprovalTokens, type ApprovalClaims, type ApprovalTokens } from "./features/approvals/approval-token.ts";

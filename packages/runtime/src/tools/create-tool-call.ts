@@ -4,7 +4,7 @@ import type { CallId, RunId, SessionId, ToolCall } from "@keelson/protocol";
 const never: AbortSignal = new AbortController().signal;
 
 /** What a tool is given beside its input, for calls outside of a run: whatever is not said is empty, and nothing aborts it. */
-export function createToolCall(fields: Partial<ToolCall> = {}): ToolCall {
+export function createToolCall<Context = unknown>(fields: Partial<ToolCall<Context>> = {}): ToolCall<Context> {
   return {
     callId: "" as CallId,
     runId: "" as RunId,
@@ -15,6 +15,8 @@ export function createToolCall(fields: Partial<ToolCall> = {}): ToolCall {
     signal: never,
     stopping: never,
     progress() {},
+    context: undefined as Context,
+    metadata: {},
     ...fields,
   };
 }

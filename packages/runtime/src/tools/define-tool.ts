@@ -1,4 +1,14 @@
-import { type JsonObject, type JsonValue, type RiskLevel, type Tool, ToolError, type ToolEffect, type ToolOutput } from "@keelson/protocol";
+import {
+  type JsonObject,
+  type JsonValue,
+  type NeedsContext,
+  type RiskLevel,
+  type Tool,
+  type ToolCall,
+  ToolError,
+  type ToolEffect,
+  type ToolOutput,
+} from "@keelson/protocol";
 import { type CompiledSchema, compileSchema, type JsonSchema, type Schema } from "../schema/index.ts";
 import { canonicalJson, shortHash } from "../json/index.ts";
 import { bindApproval } from "./bind-approval.ts";
@@ -30,25 +40,76 @@ const TOOL_OPTIONS: OptionNames<ToolDefinition> = {
   needsApproval: true,
 };
 
-/**
- * Makes a tool of a function. The type of its input follows from the schema: Zod 4 and ArkType schemas as they are,
- * `{ schema, jsonSchema }` for other Standard Schemas, or a plain JSON Schema (the input is then a `JsonObject`).
- *
- * ```ts
- * const readFile = defineTool({
- *   name: "read_file",
- *   description: "Read a text file of the project.",
- *   effect: "read",
- *   input: z.object({ path: z.string() }),
- *   execute: ({ path }, { files, signal }) => …,
- * });
- * ```
- * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
- */
-export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
-  definition: ToolDefinition<In, Result, Found>,
-): Tool<NoInfer<In>> {
-  checkDefinitionNames<ToolDefinition<In, Result, Found>>("defineTool", definition, TOOL_OPTIONS);
+/** Makes tools of functions. */
+export interface DefineTool {
+  /**
+   * Makes a tool of a function. The type of its input follows from the schema: Zod 4 and ArkType schemas as they are,
+   * `{ schema, jsonSchema }` for other Standard Schemas, or a plain JSON Schema (the input is then a `JsonObject`).
+   *
+   * ```ts
+   * const readFile = defineTool({
+   *   name: "read_file",
+   *   description: "Read a text file of the project.",
+   *   effect: "read",
+   *   input: z.object({ path: z.string() }),
+   *   execute: ({ path }, { files, signal }) => …,
+   * });
+   * ```
+   * @throws ToolError of kind `invalid-definition`, which names the option that is wrong
+   */
+  <In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
+    definition: ToolDefinition<In, Result, Found>,
+  ): Tool<NoInfer<In>>;
+  /**
+   * Makes tools that need a value of the program: a connection, the person who is signed in, a workspace. Their calls find it as `call.context`. The runner
+   * of the agent makes it: `createRunner({ agent, context })`. An agent with such tools does not compile, and does not start, without it.
+   *
+   * ```ts
+   * const listOrders = defineTool.for<{ readonly db: Database }>()({
+   *   name: "list_orders",
+   *   description: "List the orders of the customer.",
+   *   effect: "read",
+   *   input: z.object({}),
+   *   execute: (_, { context, metadata }) => context.db.orders(metadata.customer),
+   * });
+   * ```
+   */
+  for<Context>(): <In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue>(
+    definition: ToolDefinition<In, Result, Found, Context>,
+  ) => Tool<NoInfer<In>, Context>;
+}
+
+export const defineTool: DefineTool = /*#__PURE__*/ Object.assign(defineAnyTool, {
+  for: () => defineContextTool,
+}) as unknown as DefineTool;
+
+function defineContextTool(definition: ToolDefinition<never>): Tool<never, never> {
+  const tool = defineAnyTool(definition);
+  const { reconcile } = tool;
+  return {
+    ...tool,
+    needsContext: true as NeedsContext<never>,
+    execute(input, call) {
+      checkContext(tool.name, call);
+      return tool.execute(input, call);
+    },
+    ...(reconcile && {
+      reconcile(input, call) {
+        checkContext(tool.name, call);
+        return reconcile(input, call);
+      },
+    }),
+  };
+}
+
+function checkContext(tool: string, { context }: ToolCall): void {
+  if (context !== undefined) return;
+  const message = `The tool "${tool}" was called without its context. Give one: createRunner({ context }), reactLoop({ toolContext }), or createToolCall({ context }) in a test.`;
+  throw new ToolError({ kind: "execution-failed", tool, message });
+}
+
+function defineAnyTool(definition: ToolDefinition<never>): Tool<never> {
+  checkDefinitionNames<ToolDefinition<never>>("defineTool", definition, TOOL_OPTIONS);
   const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, needsApproval, timeoutMs } =
     definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
@@ -60,10 +121,10 @@ export function defineTool<In = JsonObject, Result = MaybeLater<ToolOutput | voi
     ...(timeoutMs !== undefined && { timeoutMs: checkTimeout(definition.name, timeoutMs) }),
     // Bound to the definition, so that `this` works as its author wrote it.
     ...(permissionText !== undefined && { permissionText: permissionText.bind(definition) }),
-    ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(definition) }),
+    ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(definition) as NonNullable<Tool["effectsOf"]> }),
     ...(says !== undefined && { untrusted: says.bind(definition) }),
     ...(approval !== undefined && { needsApproval: approval }),
-    parse: fields.input.validate as Tool<NoInfer<In>>["parse"],
+    parse: fields.input.validate as Tool<never>["parse"],
     execute: (given, call) => settleResult(execute.call(definition, given, call), call) as ToolOutput,
     ...(reconcile !== undefined && { reconcile: reconcile.bind(definition) }),
   };

@@ -68,16 +68,21 @@ type Chunk<T> = T extends Uint8Array ? T : Json<T>;
  * object of JSON. `Result` is what `execute` returns, `Found` the output that `reconcile` found.
  */
 // Methods rather than function properties: authors may then annotate the input more narrowly, and tools share one array.
-export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput | void>, Found = JsonValue> extends LeafFields {
+export interface ToolDefinition<
+  In = JsonObject,
+  Result = MaybeLater<ToolOutput | void>,
+  Found = JsonValue,
+  Context = unknown,
+> extends LeafFields {
   readonly input: Schema<In> | JsonSchema;
   /**
    * Returns JSON, parts for the model (`{ type: "content", content }`, or a result of the Model Context Protocol), or nothing. A generator reports what it
    * yields as progress: a text, `{ message, ratio }`, or any JSON. Its result is what it returns, or its last yield if it returns nothing. The result of a
    * `ReadableStream` of text or bytes is its whole text. A call that is cancelled ends the generator, so that its `finally` blocks run.
    */
-  execute(input: In, call: ToolCall): Result & JsonResult<Result>;
+  execute(input: In, call: ToolCall<Context>): Result & JsonResult<Result>;
   /** After a crash in a `write`: find out whether it happened. */
-  reconcile?(input: In, call: ToolCall): MaybeLater<Reconciliation<Found & Json<Found>>>;
+  reconcile?(input: In, call: ToolCall<Context>): MaybeLater<Reconciliation<Found & Json<Found>>>;
   /**
    * What permission argument patterns are matched against; default: the canonical JSON of the input.
    * @param effects what `effectsOf` said of the call, where that was asked: it knows where the call would work
@@ -87,7 +92,7 @@ export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput 
    * What a call with this input would do; see `CallEffects`. Runs nothing: it is asked again on replay. A tool that runs commands with the `exec` of
    * its calls passes what it says through `where.exec.confine`, where that is there.
    */
-  effectsOf?(input: In, where: CallPlace): Promise<CallEffects> | CallEffects;
+  effectsOf?(input: In, where: CallPlace<Context> & Pick<ToolCall<Context>, "context">): Promise<CallEffects> | CallEffects;
   /**
    * Results hold text that nobody vouches for: of the web, of a server of somebody else, of files outside the workspace. With such text in context,
    * connections that no rule allows and uses of secrets are asked about. A function says it of a call, best in words for a person:
@@ -99,13 +104,13 @@ export interface ToolDefinition<In = JsonObject, Result = MaybeLater<ToolOutput 
    * rule beats it, and in the mode `bypass-all` the call runs without a question. The answer of the function is recorded, so a resume does not call it again. A function
    * that throws, takes longer than 30 seconds or returns no boolean counts as `true`. Default false.
    */
-  needsApproval?: boolean | Judge<In>["needsApproval"] | undefined;
+  needsApproval?: boolean | Judge<In, Context>["needsApproval"] | undefined;
 }
 
 /** Methods, for the same reason. */
-interface Judge<In> {
+interface Judge<In, Context = unknown> {
   untrusted(input: In, origin: TextOrigin): MaybeLater<string | boolean | undefined>;
-  needsApproval(input: In, call: PlannedCall): MaybeLater<boolean>;
+  needsApproval(input: In, call: PlannedCall<Context>): MaybeLater<boolean>;
 }
 
 /** The `needsApproval` of a definition. */

@@ -1,4 +1,4 @@
-import { agentTool, createAgent, createRunner, usd, type AgentEvent, type AgentOptions, type Run } from "keelson";
+import { agentTool, createAgent, createRunner, usd, type Agent, type AgentEvent, type AgentOptions, type Run } from "keelson";
 import { ruleAfter } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { operatorToTool } from "keelson/tools";
@@ -201,10 +201,10 @@ describe("the authority of a child", () => {
   });
 
   it("ends where agents are nested too deep: the model is told", async () => {
-    const agents: ReturnType<typeof createAgent>[] = [createAgent({ name: "a3", model: scriptedModel(["never"]) })];
+    const agents: Agent[] = [createAgent({ name: "a3", model: scriptedModel(["never"]) })];
     for (const name of ["a2", "a1", "a0"])
       agents.unshift(
-        createAgent({ name, model: scriptedModel([ask(agents[0]?.name), `${name} done`]), tools: [agentTool(agents[0] as never)] }),
+        createAgent({ name, model: scriptedModel([ask(agents[0]?.name), `${name} done`]), tools: [agentTool(agents[0] as Agent)] }),
       );
     const { events, outcome } = await watch(runnerOf(agents[0] as never, { maxDepth: 2 }).run("go"));
     expect(outcome.text).toBe("a0 done");

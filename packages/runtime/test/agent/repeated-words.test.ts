@@ -1,4 +1,4 @@
-import { inboxLog, type RunId, type SessionId } from "@keelson/protocol";
+import { inboxLog, type RunId, type SessionId, type Tool } from "@keelson/protocol";
 import { agentTool, createAgent, type Agent, type SingleRunner } from "keelson";
 import { waitForSignalTool } from "keelson/agent";
 import { createDurableOrchestrator, operatorInput } from "keelson/orchestration";
@@ -16,7 +16,7 @@ function speakerTo(agent: Agent) {
   return { runner, orchestrator, said, woken };
 }
 
-const paying = (tools: Parameters<typeof createAgent>[0]["tools"] = []): Agent =>
+const paying = (tools: readonly Tool[] = []): Agent =>
   createAgent({
     name: "a",
     model: scriptedModel([{ toolCalls: [{ name: "pay", input: {} }] }, "paid"] satisfies readonly ScriptedTurn[]),

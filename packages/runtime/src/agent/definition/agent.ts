@@ -6,6 +6,7 @@ import type {
   JsonValue,
   Message,
   ModelFailure,
+  NeedsContext,
   OperatorConfig,
   PermissionPolicy,
   Provider,
@@ -33,6 +34,7 @@ import type { DeferToolsOptions } from "./tool-sources/defer-tools.ts";
 import type { SignalHandler } from "./signals/signal-handler.ts";
 import type { ExecutionStrategy } from "./strategies/strategy.ts";
 import type { AgentLimits } from "./limits.ts";
+import type { AgentContextRequest } from "./tool-context/context-factory.ts";
 
 /** `provider/model` as the runner's registry knows it, or a provider that serves one model (as in tests). */
 export type ModelChoice = string | Provider;
@@ -49,7 +51,8 @@ export type Compact = (
   options: { readonly signal: AbortSignal; readonly model: string; readonly usage: Usage },
 ) => Promise<{ readonly messages: readonly Message[]; readonly summary: string }>;
 
-export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginAgentOptions, MiddlewareAgentOptions {
+/** `Context` is the context that its tools and agents may need; `unknown`: none. */
+export interface AgentOptions<Out = undefined, Context = unknown> extends HookAgentOptions, PluginAgentOptions, MiddlewareAgentOptions {
   readonly name: string;
   readonly description?: string | undefined;
   readonly model: ModelChoice;
@@ -59,7 +62,7 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly instructions?: string | ((context: RunContext) => string | Promise<string>) | undefined;
   /** Appended to the instructions, or put in their place. */
   readonly systemPrompt?: { readonly type: "append" | "replace"; readonly content: string } | undefined;
-  readonly tools?: readonly Tool[] | undefined;
+  readonly tools?: readonly Tool<unknown, Context>[] | undefined;
   /**
    * Where more tools come from while it runs, such as the servers of `createMcpManager`. What they offer counts from the next turn on, under the same
    * permissions. Names must be unique; children have the sources of their own agents.
@@ -79,7 +82,7 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
    * Agents that this one may hand tasks to, each as a tool of the name it has here. For limits of its own, or work beside the turns,
    * put `agent.asTool({ … })` among `tools`.
    */
-  readonly agents?: Agents | undefined;
+  readonly agents?: Agents<Context> | undefined;
   /** When given, only these tools may be called. */
   readonly allowedTools?: readonly string[] | undefined;
   /** Taken out of `tools` by name. */
@@ -134,35 +137,42 @@ export interface AgentOptions<Out = undefined> extends HookAgentOptions, PluginA
   readonly metadata?: JsonObject | undefined;
 }
 
-/** Everything but `output`, which decides the type. */
+/** Everything but `output` and `context`, which decide the type and stay as they are. */
 export type AgentChanges = {
-  readonly [Option in Exclude<keyof AgentOptions<never>, "output">]?: AgentOptions<never>[Option] | undefined;
+  readonly [Option in Exclude<keyof AgentOptions<never>, "output">]?: AgentOptions<never, never>[Option] | undefined;
 };
 
 /** Options of an agent whose output is told as a plain JSON Schema. */
-export interface JsonAgentOptions extends Omit<AgentOptions<JsonValue>, "output"> {
+export interface JsonAgentOptions<Context = unknown> extends Omit<AgentOptions<JsonValue, Context>, "output"> {
   readonly output: JsonSchema & { readonly schema?: never };
 }
 
-/** A definition: data and functions, bound to stores, models and files by a runner. */
-export interface Agent<Out = unknown> {
+/**
+ * A definition: data and functions, bound to stores, models and files by a runner. `Context` is the context that its tools and children need;
+ * `unknown`: none.
+ */
+export interface Agent<Out = unknown, Context = unknown> {
   readonly name: string;
   readonly description: string;
-  readonly options: Omit<AgentOptions<never>, "output">;
+  readonly options: Omit<AgentOptions<never, Context>, "output">;
   readonly output?: Schema<Out> | JsonSchema;
   /** How the output is asked for and read, where there is one. */
   readonly outputForm?: OutputForm;
   /** What a model may call, after `excludedTools`. */
   readonly tools: ToolSet;
+  /** Present if a tool of it, or of its children, needs a context that the runner must make. */
+  readonly needsContext?: NeedsContext<Context>;
+  /** Makes the context of its tools, if it has a `context` of its own. */
+  readonly context?: (request: AgentContextRequest<never>) => unknown;
   /** Its prompt middleware, frozen. */
   readonly middleware?: AgentMiddleware;
   /** Changes when anything that a run depends on as data changes: prompts, tools, limits, rules by name. */
   readonly digest: string;
   readonly subAgents: readonly string[];
   /** A copy with these options changed. */
-  with(changes: AgentChanges): Agent<Out>;
+  with(changes: AgentChanges): Agent<Out, Context>;
   /** Offers it to other agents as a tool that takes a task. */
-  asTool(options?: AgentToolOptions): AgentTool;
+  asTool(options?: AgentToolOptions): AgentTool<Context>;
 }
 
 /** How an agent is offered to another as a tool. */
@@ -195,10 +205,17 @@ export interface AgentToolOptions {
 }
 
 /** A tool that a runner starts as a child run of an agent, with its own log. */
-export interface AgentTool extends Tool<{ readonly task: string }> {
+export interface AgentTool<Context = unknown> extends Tool<{ readonly task: string }, Context> {
   readonly dispatch: { readonly operator: string; readonly config?: OperatorConfig };
-  readonly agent: Agent<unknown>;
+  readonly agent: Agent<unknown, Context>;
   readonly background?: true;
 }
 
-export type Agents = { readonly [name: string]: Agent<never> | Agent<unknown> | Agent<undefined> };
+/** Agents by name that need this context, or less. */
+export type Agents<Context = unknown> = { readonly [name: string]: AgentNeeding<Context> };
+
+/** Any agent, whatever its output and the context that it needs. */
+export type AnyAgent = AgentNeeding<never>;
+
+/** Any agent that needs this context, or less. */
+export type AgentNeeding<Context> = Agent<never, Context> | Agent<unknown, Context> | Agent<undefined, Context>;

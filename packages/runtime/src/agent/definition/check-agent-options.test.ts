@@ -17,7 +17,7 @@ const base = { name: "clerk", model: "anthropic/claude-haiku-4-5", tools: [tool(
 type Wrong = readonly (readonly [value: unknown, path?: string, beside?: object])[];
 
 /** An option that is added needs a line here. */
-const WRONG: { readonly [O in keyof Required<AgentOptions<never>>]: Wrong } = {
+const WRONG: { readonly [O in keyof Required<AgentOptions<never>> | "context"]: Wrong } = {
   name: [[""], ["two words"], [7], ["x".repeat(65)], [{}]],
   description: [[7], [["a"]]],
   model: [[""], [7], [{}], [{ name: "no stream" }]],
@@ -154,6 +154,7 @@ const WRONG: { readonly [O in keyof Required<AgentOptions<never>>]: Wrong } = {
   cwd: [[""], [7], [{}]],
   debug: [["yes"], [1]],
   debugFile: [[""], [7], [true]],
+  context: [["workspace"], [{}], [7]],
   metadata: [["red"], [[]], [{ at: new Date() }], [{ f: () => {} }], [7]],
   hooks: [["stop"], [{}], [[]], [() => {}]],
   beforeTurn: [["stop"], [{}]],

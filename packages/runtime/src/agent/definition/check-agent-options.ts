@@ -18,7 +18,7 @@ import { hasSources } from "./tool-sources/has-sources.ts";
 import { checkToolSources } from "./tool-sources/check-tool-sources.ts";
 import { checkStrategyOption } from "./strategies/check-strategy.ts";
 
-type Options = AgentOptions<unknown>;
+type Options = AgentOptions<unknown> & { readonly context?: unknown };
 
 /** What has to be so before anything is made of the options. @throws AgentError of kind `invalid-option` */
 export function checkShape(options: AgentOptions<unknown> | JsonAgentOptions): void {
@@ -120,10 +120,11 @@ function checkTools({ tools, toolSources, mcpServers, allowedTools, excludedTool
       throw invalidOption("excludedTools", `names "${excluded}", which is none of the agent's tools`);
 }
 
-function checkFunctions({ onModelError, compact, compaction, middleware, rules }: Options): void {
+function checkFunctions({ onModelError, compact, compaction, middleware, rules, context }: Options): void {
   for (const [option, callback] of [
     ["onModelError", onModelError],
     ["compact", compact],
+    ["context", context],
   ] as const)
     if (callback !== undefined && typeof callback !== "function") throw invalidOption(option, `must be a function, not ${shown(callback)}`);
   if (compaction !== undefined) checkCompaction(compaction, compact !== undefined);

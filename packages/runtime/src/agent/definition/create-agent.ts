@@ -1,7 +1,8 @@
-import type { JsonValue, Tool } from "@keelson/protocol";
+import type { JsonValue, NeedsContext, Tool } from "@keelson/protocol";
 import { definedOptions } from "../../json/defined-options.ts";
 import { createToolRegistry } from "../../tools/tool-registry.ts";
-import type { Agent, AgentOptions, JsonAgentOptions } from "./agent.ts";
+import type { Agent, AgentOptions, Agents, JsonAgentOptions } from "./agent.ts";
+import { asTools, type AgentContextRequest, type AnyTool, type ContextOf } from "./tool-context/context-factory.ts";
 import { checkAgentOptions, checkShape } from "./check-agent-options.ts";
 import { agentTool, isAgentTool } from "./children/agent-tool.ts";
 import { agentsAsTools } from "./children/agents-option.ts";
@@ -18,22 +19,56 @@ import { compilePolicy } from "./permissions/compiled-policy.ts";
 import { permissionPolicy } from "./permissions/permission-policy.ts";
 import { toolsOfStrategy } from "./strategies/strategy-definition.ts";
 
+type GivenOptions = (AgentOptions<unknown> | JsonAgentOptions) & { readonly context?: Agent["context"] };
+
+/** The options that decide which context an agent needs. */
+interface ContextOptions<Tools, Children, Own, Inherited> {
+  readonly tools?: Tools | undefined;
+  readonly agents?: Children | undefined;
+  /**
+   * Makes the context of this agent's tools in the place of the one that it would inherit: that of its parent, or of the runner, which it finds as
+   * `inherited`. Its children inherit what it returns.
+   */
+  readonly context?: ((request: AgentContextRequest<Inherited>) => Own) | undefined;
+}
+
+/** The context that tools and children need. */
+type Needed<Tools extends readonly AnyTool[], Children extends Agents<never>> = ContextOf<Tools[number]> & ContextOf<Children[keyof Children]>;
+/** What the runner must make: all that is needed, or what the agent's own `context` starts from. */
+type Required<Needed, Own, Inherited> = [Own] extends [never] ? Needed : Inherited;
+
 /**
  * Defines an agent. The definition is checked as a whole.
  * @throws AgentError of kind `invalid-option` that names the option
  */
-export function createAgent(options: JsonAgentOptions): Agent<JsonValue>;
-export function createAgent<Out = undefined>(options: AgentOptions<Out>): Agent<Out>;
-export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): Agent<unknown> {
+export function createAgent<
+  Tools extends readonly AnyTool[] = readonly Tool[],
+  Children extends Agents<never> = Record<never, never>,
+  Own extends Promise<Needed<Tools, Children>> | Needed<Tools, Children> = never,
+  Inherited = unknown,
+>(
+  options: JsonAgentOptions<never> & ContextOptions<Tools, Children, Own, Inherited>,
+): Agent<JsonValue, Required<Needed<Tools, Children>, Own, Inherited>>;
+export function createAgent<
+  Out = undefined,
+  Tools extends readonly AnyTool[] = readonly Tool[],
+  Children extends Agents<never> = Record<never, never>,
+  Own extends Promise<Needed<Tools, Children>> | Needed<Tools, Children> = never,
+  Inherited = unknown,
+>(
+  options: AgentOptions<Out, never> & ContextOptions<Tools, Children, Own, Inherited>,
+): Agent<Out, Required<Needed<Tools, Children>, Own, Inherited>>;
+export function createAgent(options: GivenOptions): Agent<unknown> {
   checkShape(options);
-  const { output, ...given } = definedOptions<AgentOptions<unknown> | JsonAgentOptions>(options);
+  const { output, ...given } = definedOptions<GivenOptions>(options);
   const rest = {
     ...given,
     ...(given.limits !== undefined && { limits: definedOptions(given.limits) }),
     ...(given.settings !== undefined && { settings: definedOptions(given.settings) }),
   };
   const middleware = agentMiddleware(rest);
-  const offered = middleware === undefined ? (rest.tools ?? []) : [...(rest.tools ?? []), ...middleware.tools];
+  const ownTools = asTools(rest.tools ?? []);
+  const offered = middleware === undefined ? ownTools : [...ownTools, ...middleware.tools];
   const allTools = rest.agents === undefined ? offered : [...offered, ...agentsAsTools(rest.agents, offered)];
   checkAgentOptions({ ...rest, tools: allTools });
   const excluded = new Set(rest.excludedTools);
@@ -60,6 +95,8 @@ export function createAgent(options: AgentOptions<unknown> | JsonAgentOptions): 
     subAgents: [...tools]
       .filter((tool) => "dispatch" in tool)
       .map((tool) => (tool as { readonly dispatch: { readonly operator: string } }).dispatch.operator),
+    ...(rest.context !== undefined && { context: rest.context }),
+    ...(rest.context === undefined && own.some(({ needsContext }) => needsContext) && { needsContext: true as NeedsContext<unknown> }),
     digest: definitionDigest({ options: rest, tools, middleware, output }),
     with: (changes) => createAgent({ ...rest, ...definedOptions(changes), ...(output && { output }) } as AgentOptions<unknown>),
     asTool: (toolOptions) => agentTool(agent, toolOptions),

@@ -22,12 +22,12 @@ const source = (name: string, tools: readonly string[]) => ({
 });
 const total = z.object({ total: z.number() });
 
-type Change = { readonly [O in keyof AgentOptions<never>]?: unknown };
+type Change = { readonly [O in keyof AgentOptions<never> | "context"]?: unknown };
 /** Of each option: sets of definitions. Those of one set have one digest, which none of another set has, nor the plain definition. */
 type Sets = readonly (readonly Change[])[];
 
 /** An option that is added needs a line here. */
-const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } = {
+const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>> | "context"]: Sets } = {
   name: [[{ name: "other" }]],
   model: [
     [{ model: "openai/gpt-5" }],
@@ -127,6 +127,7 @@ const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } =
   ],
   // Nothing that its runs depend on, or recorded with each of them.
   description: [],
+  context: [],
   metadata: [],
   debug: [],
   debugFile: [],
@@ -134,6 +135,7 @@ const DIFFERENT: { readonly [O in keyof Required<AgentOptions<never>>]: Sets } =
 const SAME: readonly Change[] = [
   {},
   { description: "x" },
+  { context: () => "made" },
   { metadata: { team: "red" } },
   { debug: true },
   { debugFile: "/tmp/x" },
@@ -153,7 +155,7 @@ describe("the digest of a definition", () => {
   it("does not depend on what its runs do not", () => {
     expect(new Set(SAME.map(digestOf)).size).toBe(1);
     expect(JSON.stringify(Object.keys(DIFFERENT).filter((option) => DIFFERENT[option as keyof typeof DIFFERENT].length === 0))).toBe(
-      JSON.stringify(["description", "metadata", "debug", "debugFile"]),
+      JSON.stringify(["description", "context", "metadata", "debug", "debugFile"]),
     );
   });
 });

@@ -25,7 +25,7 @@ export interface Definition {
  * What of each option a run depends on, as data: functions by their names. An option that is added needs a line here; a text says
  * where it is looked at, or why it is not.
  */
-const PARTS: { readonly [O in keyof Required<AgentOptions<never>>]: ((definition: Definition) => unknown) | string } = {
+const PARTS: { readonly [O in keyof Required<AgentOptions<never>> | "context"]: ((definition: Definition) => unknown) | string } = {
   name: ({ options }) => options.name,
   model: ({ options }) => modelName(options.model),
   fallbackModel: ({ options }) => options.fallbackModel && modelName(options.fallbackModel),
@@ -36,6 +36,7 @@ const PARTS: { readonly [O in keyof Required<AgentOptions<never>>]: ((definition
   mcpServers: ({ options }) => options.mcpServers,
   deferTools: ({ options }) => options.deferTools,
   agents: "tools",
+  context: "is made anew by each process, whatever made it before",
   excludedTools: "tools",
   allowedTools: ({ options }) => options.allowedTools,
   limits: ({ options }) => options.limits,

@@ -16,6 +16,7 @@ import type {
 import type { ChildView } from "./child-view.ts";
 import type { PartialValue } from "./output/partial-value.ts";
 import type { RunOutcome } from "./run-outcome.ts";
+import type { HeldContext } from "./tool-context/held-context.ts";
 
 export type { RunOutcome } from "./run-outcome.ts";
 
@@ -133,6 +134,8 @@ export interface RunOrigin {
   readonly systemAddendum?: string;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
+  /** The context of the parent's tools, if the parent works in this process. */
+  readonly inheritedContext?: HeldContext | undefined;
   /** Told what orchestrators may want to act upon, beside the runner's own. */
   onLifecycleEvent?(event: LifecycleEvent): void;
 }

@@ -11,7 +11,8 @@ import { labelledState } from "./labelled-state.ts";
 import { hostVerdict, mayReveal } from "./host-verdict.ts";
 import { mayRead } from "./may-read.ts";
 import { toolServicesOf } from "../turn/held-services.ts";
-import type { Loop } from "../turn/loop.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
+import { toolContextOf } from "../turn/tool-context.ts";
 
 /** What an execution of a call has beside the call itself. */
 export interface LeafExecution {
@@ -55,5 +56,7 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, { b
     ...services,
     ...(state && { state: labelledState(state, (source) => void call.marks.push(source)) }),
     ...(secrets && { secrets: guardedSecrets(loop, call, secrets) }),
+    context: toolContextOf(loop),
+    metadata: runOf(loop).metadata,
   };
 }

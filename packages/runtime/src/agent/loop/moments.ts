@@ -17,6 +17,7 @@ import type { Moments } from "../turn/moments.ts";
 import { compactStep } from "./compaction/due-compaction.ts";
 import { cutInStep } from "./compaction/cut-in.ts";
 import { transformGate } from "./transform-gate.ts";
+import { closeToolContextStep, openToolContextStep } from "../features/tool-context/run-tool-context.ts";
 import { closeToolSourcesStep, openToolSourcesStep } from "../features/tool-sources/run-sources.ts";
 import { offerToolsAtEndStep, offerToolsStep } from "../features/tool-sources/offer-tools.ts";
 import { limitsStep } from "./limits-step.ts";
@@ -30,8 +31,8 @@ import { checkEndingStep, exitRulesStep, handoffStep, ifComplete, inboxStep, tur
  * `runBatch`.
  */
 export const MOMENTS: Moments = {
-  beforeRun: [openEnvironmentStep, openToolSourcesStep, sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
-  onResume: [openEnvironmentStep, openToolSourcesStep, sessionResumedStep],
+  beforeRun: [openEnvironmentStep, openToolContextStep, openToolSourcesStep, sessionStartStep, inputMiddlewareStep, pluginsBeginStep],
+  onResume: [openEnvironmentStep, openToolContextStep, openToolSourcesStep, sessionResumedStep],
   // What is read of the inbox came, at the latest, while sources were waited for.
   betweenTurns: [
     offerToolsStep,
@@ -66,6 +67,6 @@ export const MOMENTS: Moments = {
     [handoffStep, ifComplete(awaitBackgroundStep)],
   ],
   // What plugins declare at the end is carried out as well.
-  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep, closeToolSourcesStep, closeEnvironmentStep],
-  onSuspension: [notifiedStep, closeToolSourcesStep, closeEnvironmentStep],
+  afterResult: [effectsStep, pluginsEndStep, effectsStep, sessionEndStep, closeToolSourcesStep, closeToolContextStep, closeEnvironmentStep],
+  onSuspension: [notifiedStep, closeToolSourcesStep, closeToolContextStep, closeEnvironmentStep],
 };

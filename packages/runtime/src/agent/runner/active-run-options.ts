@@ -2,6 +2,7 @@ import type { Authority, LifecycleEvent, RunId, SessionId } from "@keelson/proto
 import type { Journal, JournalWatcher } from "../../session/journal.ts";
 import type { Agent } from "../definition/agent.ts";
 import type { Limits } from "../definition/limits.ts";
+import type { HeldContext } from "../definition/tool-context/held-context.ts";
 import type { RunStarter } from "../turn/live-run.ts";
 import type { Next } from "../loop/run-turns.ts";
 import type { Loop } from "../turn/loop.ts";
@@ -29,6 +30,8 @@ export interface ActiveRunOptions<Out> {
   onLifecycleEvent?(event: LifecycleEvent): void;
   /** Default: those of every run. */
   readonly moments?: Moments | undefined;
+  /** The context of the parent's tools, if the parent works in this process. */
+  readonly inheritedContext?: HeldContext | undefined;
   /** Turns to work before letting go. Default: to the end. */
   readonly turns?: number;
   /** Whether a child that waits, and has nothing to go on with, is left as it is. Default: it is taken up, and asks again. */

@@ -25,6 +25,8 @@ import type { DebugTrace } from "./debug-trace.ts";
 import { EventHub } from "../turn/events/event-hub.ts";
 import { agentErrorOf } from "../../session/log-failure.ts";
 import { closeEnvironment } from "../features/environment/run-environment.ts";
+import { closeToolContext, inheritedContextOf } from "../features/tool-context/run-tool-context.ts";
+import type { HeldContext } from "../definition/tool-context/held-context.ts";
 import { closeToolSources } from "../features/tool-sources/run-sources.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { notified } from "../features/hooks/notification-hooks.ts";
@@ -117,6 +119,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   events(options: { readonly after?: number } = {}): AsyncIterable<AgentEvent> {
     checkOptionNames("run.events", options, { after: true });
     return this.hub.subscribe(options);
+  }
+
+  get toolContext(): HeldContext | undefined {
+    return this.#loop && inheritedContextOf(this.#loop);
   }
 
   async stop(reason?: string): Promise<void> {
@@ -288,6 +294,7 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
         else background?.leaveJobs();
         await background?.leave();
         await closeToolSources(this.#loop);
+        await closeToolContext(this.#loop);
         await closeEnvironment(this.#loop);
         await notified(this.#loop);
       }

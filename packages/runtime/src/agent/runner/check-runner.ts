@@ -10,7 +10,7 @@ import type { Agents } from "../definition/agent.ts";
 
 type RunnerParts = { readonly [Part in keyof RunnerServices]?: RunnerServices[Part] | undefined } & {
   readonly agent?: Agent | undefined;
-  readonly agents?: Agents | undefined;
+  readonly agents?: Agents<never> | undefined;
 };
 
 type Check = readonly [isRight: (value: unknown) => boolean, what: string];
@@ -47,6 +47,7 @@ const PARTS: { readonly [P in keyof Required<RunnerParts>]: Check } = {
   approvalWaitMs: duration,
   signalWaitMs: duration,
   approvalTtlMs: duration,
+  context: callable,
   files: having("read"),
   exec: having("execute"),
   environment: having("open"),

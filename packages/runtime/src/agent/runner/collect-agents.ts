@@ -9,7 +9,7 @@ import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
 /** The agents of a runner, and those that they have as tools. */
-export function collectAgents(given: { readonly agent?: Agent<unknown>; readonly agents?: Agents }): ReadonlyMap<string, Agent<unknown>> {
+export function collectAgents(given: { readonly agent?: Agent<unknown>; readonly agents?: Agents<never> }): ReadonlyMap<string, Agent<unknown>> {
   const found = new Map<string, Agent<unknown>>();
   const add = (name: string, agent: Agent<unknown>): void => {
     if (found.get(name) === agent) return;
@@ -30,7 +30,7 @@ export function collectAgents(given: { readonly agent?: Agent<unknown>; readonly
 
 /** @throws AgentError of kind `invalid-option` that names the agents there are */
 export function chooseAgent(
-  given: { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+  given: { readonly agent?: Agent<unknown>; readonly agents?: Agents<never> },
   name: string | undefined,
 ): Agent<unknown> {
   if (given.agent) {

@@ -9,6 +9,7 @@ import { runScopeId } from "../definition/budget/budget-scopes.ts";
 import { bindApprovals, type AskingPlace } from "../features/approvals/run-approvals.ts";
 import { bindBackground, type Background } from "../features/children/background.ts";
 import { bindEnvironment } from "../features/environment/run-environment.ts";
+import { bindToolContext, type ToolContextOrigin } from "../features/tool-context/run-tool-context.ts";
 import type { EventHub } from "../turn/events/event-hub.ts";
 import { startedIn } from "../features/environment/started-in.ts";
 import { bindToolSources } from "../features/tool-sources/run-sources.ts";
@@ -68,6 +69,8 @@ export interface LoopParts {
   readonly statedReason?: () => string | undefined;
   /** Default: nothing works beside the turns. */
   readonly background?: Background;
+  /** Default: its tools find none. */
+  readonly toolContext?: ToolContextOrigin | undefined;
   /** Default: those of every run. */
   readonly moments?: Moments | undefined;
 }
@@ -87,6 +90,7 @@ export function createLoop({
   partials,
   background,
   statedReason,
+  toolContext,
   moments = MOMENTS,
 }: LoopParts): Loop {
   const { journal, authority } = execution;
@@ -135,6 +139,7 @@ export function createLoop({
   bindMoments(loop, moments);
   bindPolicies(loop);
   bindEnvironment(loop, services);
+  bindToolContext(loop, toolContext);
   bindToolSources(loop, services.mcp);
   bindConstraint(loop);
   bindSignals(loop, services.signalWaitMs);

@@ -70,6 +70,7 @@ export async function openLoop({ options, journal, hub, interrupts, approvals, p
       hub,
       background: new Background({ runner, parent, execution, maxOpen: limits.maxBackground }),
       approvals,
+      toolContext: { runner, inherited: options.inheritedContext },
       statedReason: () => interrupts.why,
       moments,
       ...(partials && { partials }),

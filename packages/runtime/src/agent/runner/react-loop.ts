@@ -22,6 +22,8 @@ import { describeThrown } from "../../tools/describe-thrown.ts";
 import { unattendedTool } from "../../tools/unattended-tool.ts";
 import type { CompactionOptions } from "../definition/compaction/compaction-options.ts";
 import { createAgent } from "../definition/create-agent.ts";
+import { invalidOption } from "../definition/invalid-option.ts";
+import { asTools, type AnyTool, type ContextOf } from "../definition/tool-context/context-factory.ts";
 import { modelName } from "../definition/model-source.ts";
 import { createEphemeralApprovalKeys } from "../turn/approval-keys.ts";
 import { beginRun } from "./begin-run.ts";
@@ -46,6 +48,8 @@ export interface ReactLoopOptions {
   readonly settings?: Omit<InferenceSettings, "effort" | "thinking" | "output"> | undefined;
   /** When and how the conversation is shortened. Summaries are written nowhere but into it. Default: only if a request is too long for the model. */
   readonly compaction?: Omit<CompactionOptions, "store"> | undefined;
+  /** The value that tools find as `context` in their calls. */
+  readonly toolContext?: unknown;
   /** Of this invocation: goes before the options above. */
   readonly config?: OperatorConfig | undefined;
   /** The caller, whom tools see as `agent`. Default `react-loop`. */
@@ -60,12 +64,20 @@ export interface ReactLoopOptions {
   readonly ledger?: BudgetLedger | undefined;
 }
 
+/** The options of a loop whose tools, or some of them, were made with `defineTool.for<Context>()`. */
+interface ContextLoopOptions<Tools extends readonly AnyTool[]> extends Omit<ReactLoopOptions, "tools" | "toolContext"> {
+  readonly tools: Tools;
+  readonly toolContext: ContextOf<Tools[number]>;
+}
+
 /**
  * The loop on a context of your own: compile, infer, append, run tools, repeat. It is the loop that runners drive, without
  * a session around it. Every tool that the caller gives may run; nobody is asked, so calls that need an approval fail.
  * @throws OperatorError when the model, or `onEvent`, failed
  */
-export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput> {
+export async function reactLoop<Tools extends readonly AnyTool[]>(options: ContextLoopOptions<Tools>): Promise<OperatorOutput>;
+export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutput>;
+export async function reactLoop(options: ReactLoopOptions | ContextLoopOptions<readonly AnyTool[]>): Promise<OperatorOutput> {
   checkOptionNames("reactLoop", options, {
     context: true,
     provider: true,
@@ -82,9 +94,14 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
     blobs: true,
     ledger: true,
     compaction: true,
+    toolContext: true,
   });
-  const { context, provider, tools = [], systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
+  const { context, provider, systemPrompt, settings, config = {}, name = "react-loop", signal, clock = systemClock } = options;
   const { onEvent, compaction } = options;
+  const tools = asTools(options.tools ?? []);
+  const needing = tools.find(({ needsContext }) => needsContext);
+  if (needing !== undefined && options.toolContext === undefined)
+    throw invalidOption("toolContext", `is missing: the tool "${needing.name}" needs one`);
   checkOperatorConfig("reactLoop.config", config);
   const id = `r_${globalThis.crypto.randomUUID()}`;
   const agent = createAgent({
@@ -171,6 +188,7 @@ export async function reactLoop(options: ReactLoopOptions): Promise<OperatorOutp
       hub,
       approvals: { watched: false, asksNobody: true, ask: () => {} },
       context,
+      ...("toolContext" in options && { toolContext: { value: options.toolContext } }),
     });
     const next = await runTurns(loop);
     hub.close();

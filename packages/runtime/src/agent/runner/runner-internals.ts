@@ -2,13 +2,14 @@ import { AgentError, type RunId } from "@keelson/protocol";
 import type { Agent } from "../definition/agent.ts";
 import type { BeginOptions, RunInput, RunOptions, RunOrigin } from "../definition/run.ts";
 import type { Outside } from "../../session/outside-reached.ts";
+import type { ChildResumption } from "../turn/live-run.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { ActiveRun } from "./active-run.ts";
 
 /** What orchestrators and children need beside what users do. */
 export interface RunnerInternals {
-  resume(session: string, options?: { readonly leavesWaiting?: boolean }): Promise<ActiveRun<unknown>>;
+  resume(session: string, options?: ChildResumption): Promise<ActiveRun<unknown>>;
   start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): ActiveRun<unknown>;
   /** Writes the start of a run, and works nothing of it. */
   begin(agent: Agent<unknown>, session: string, input: RunInput, options: BeginOptions, origin: RunOrigin): Promise<RunId>;

@@ -41,9 +41,14 @@ import { writeToRun } from "./write-to-run.ts";
 import type { Moments } from "../turn/moments.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
+import type { ContextFactory, ContextOf } from "../definition/tool-context/context-factory.ts";
+import { checkContext } from "./check-context.ts";
 import { FLAG_OPTION, POSITIVE_OPTION } from "../../json/option-rules.ts";
 
-export type OutputOf<A> = A extends Agent<infer Out> ? Out : never;
+export type OutputOf<A> = A extends Agent<infer Out, never> ? Out : never;
+
+/** The runner makes what its agents need. */
+export type ContextOption<Context> = unknown extends Context ? unknown : { readonly context: ContextFactory<Context> };
 
 interface RunnerBase {
   readonly sessions: Sessions;
@@ -126,7 +131,7 @@ export interface SingleRunner<Out = unknown> extends RunnerBase {
 }
 
 /** Runs of several agents, by name. */
-export interface Runner<A extends Agents> extends RunnerBase {
+export interface Runner<A extends Agents<never>> extends RunnerBase {
   run<N extends keyof A & string>(input: RunInput, options: RunOptions & { readonly agent: N }): Run<OutputOf<A[N]>>;
   /** As of a runner of one agent. */
   begin<N extends keyof A & string>(session: string, input: RunInput, options: BeginOptions & { readonly agent: N }): Promise<RunId>;
@@ -150,14 +155,21 @@ const RUNNER_METHODS: MethodOptions<RunnerBase> = {
  * fallback on another wire
  * @param moments what its runs do when; default: `MOMENTS`
  */
-export function createRunnerWith<Out>(services: RunnerServices & { readonly agent: Agent<Out> }, moments?: Moments): SingleRunner<Out>;
-export function createRunnerWith<A extends Agents>(services: RunnerServices & { readonly agents: A }, moments?: Moments): Runner<A>;
-export function createRunnerWith(
-  services: RunnerServices & { readonly agent?: Agent<unknown>; readonly agents?: Agents },
+export function createRunnerWith<Out, Context = unknown>(
+  services: RunnerServices & { readonly agent: Agent<Out, Context> } & ContextOption<Context>,
   moments?: Moments,
-): SingleRunner<unknown> | Runner<Agents> {
+): SingleRunner<Out>;
+export function createRunnerWith<A extends Agents<never>>(
+  services: RunnerServices & { readonly agents: A } & ContextOption<ContextOf<A[keyof A]>>,
+  moments?: Moments,
+): Runner<A>;
+export function createRunnerWith(
+  services: RunnerServices & { readonly agent?: Agent<unknown>; readonly agents?: Agents<never> },
+  moments?: Moments,
+): SingleRunner<unknown> | Runner<Agents<never>> {
   checkRunnerOptions(services);
   const agents = collectAgents(services);
+  checkContext(services);
   if (services.budgets) checkBudgets(services.budgets);
   for (const agent of agents.values()) checkModels(agent, services);
   const tools = [...agents.values()].flatMap((agent) => [...agent.tools, ...(agent.options.tools ?? [])]);

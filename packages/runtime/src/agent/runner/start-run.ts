@@ -49,6 +49,7 @@ export function startRun(
     ...(options.signal && { signal: options.signal }),
     ...(origin.parent && { parent: origin.parent }),
     ...(origin.turns !== undefined && { turns: origin.turns }),
+    ...(origin.inheritedContext && { inheritedContext: origin.inheritedContext }),
     ...(origin.onLifecycleEvent && { onLifecycleEvent: (event) => origin.onLifecycleEvent?.(event) }),
     open: (watcher) => openJournal(services, session, watcher),
     prepare: async (journal) => {

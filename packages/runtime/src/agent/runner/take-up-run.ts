@@ -3,6 +3,7 @@ import type { Journal, JournalWatcher } from "../../session/journal.ts";
 import { agentErrorOf } from "../../session/log-failure.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { checkSessionId } from "../../session/session-id.ts";
+import type { HeldContext } from "../definition/tool-context/held-context.ts";
 import { ActiveRun } from "./active-run.ts";
 import { beginResumed } from "./begin-run.ts";
 import { openJournal } from "./open-journal.ts";
@@ -15,6 +16,7 @@ export interface TakeUpOptions {
   readonly turns?: number;
   /** Whether a child that waits, and has nothing to go on with, is left as it is. Default: it is taken up, and asks again. */
   readonly leavesWaiting?: boolean;
+  readonly inheritedContext?: HeldContext | undefined;
   /** It is the run above that takes it up. */
   readonly asChild?: boolean;
 }
@@ -92,6 +94,7 @@ function takeUp(
     ...(deadline !== undefined && { deadline }),
     ...(options.signal && { signal: options.signal }),
     ...(options.turns !== undefined && { turns: options.turns }),
+    ...(options.inheritedContext && { inheritedContext: options.inheritedContext }),
     ...(options.leavesWaiting !== undefined && { leavesWaiting: options.leavesWaiting }),
     ...(run.parent && { parent: run.parent }),
     ...(run.parent?.session && options.asChild !== true && { wakes: run.parent.session }),

@@ -1,6 +1,7 @@
 import type { CallPlace } from "@keelson/protocol";
 import type { Loop, ToolServices } from "./loop.ts";
 import { PartKey } from "./run-parts.ts";
+import { toolContextOf } from "./tool-context.ts";
 
 /** What the tools of a run in an environment are given in the place of what its runner has: nothing until that is open. */
 export interface HeldServices {
@@ -18,9 +19,16 @@ export function toolServicesOf({ parts, toolServices }: Pick<Loop, "parts" | "to
 }
 
 /** Where calls of a run would work. Of an environment that is not open nothing is known, so nothing is said to be confined. */
-export function callPlaceOf({ parts, toolServices, agent }: Loop): CallPlace {
+export function callPlaceOf(loop: Loop): CallPlace {
+  const { parts, toolServices, agent } = loop;
   const { cwd } = agent.options;
   const held = parts.get(HELD_SERVICES);
   const { exec, environment } = held === undefined ? toolServices : (held.services ?? {});
-  return { ...(cwd !== undefined && { cwd }), ...(exec && { exec }), ...(environment && { environment }) };
+  const context = toolContextOf(loop);
+  return {
+    ...(cwd !== undefined && { cwd }),
+    ...(exec && { exec }),
+    ...(environment && { environment }),
+    ...(context !== undefined && { context }),
+  };
 }

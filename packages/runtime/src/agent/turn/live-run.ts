@@ -1,5 +1,6 @@
 import type { AgentError, LogError, RunId, SessionId } from "@keelson/protocol";
 import type { Agent } from "../definition/agent.ts";
+import type { HeldContext } from "../definition/tool-context/held-context.ts";
 import type { RunInput, RunOptions, RunOrigin, RunOutcome } from "../definition/run.ts";
 import type { RunAccount } from "./operator-output.ts";
 import type { Outside } from "../../session/outside-reached.ts";
@@ -27,13 +28,21 @@ export interface ParentRun {
    * Else it is taken up, for whoever can answer its question here.
    */
   readonly leavesWaiting: boolean;
+  /** The context of its tools, which its children inherit. */
+  readonly toolContext: HeldContext | undefined;
   /** Shows the events and questions of a child to the watchers of this run, too. @returns what to call when it is over */
   adopt(child: LiveRun, name: string): () => void;
 }
 
+/** How a run resumes a child. */
+export interface ChildResumption {
+  readonly leavesWaiting?: boolean;
+  readonly inheritedContext?: HeldContext | undefined;
+}
+
 /** Starts runs and goes on with them: a runner, to those who need no more of it. */
 export interface RunStarter {
-  resume(session: string, options?: { readonly leavesWaiting?: boolean }): Promise<LiveRun>;
+  resume(session: string, options?: ChildResumption): Promise<LiveRun>;
   start(agent: Agent<unknown>, input: RunInput, options: RunOptions, origin: RunOrigin): LiveRun;
   find(name: string): Agent<unknown> | undefined;
   /** Of all its agents. */

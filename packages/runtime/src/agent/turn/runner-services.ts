@@ -22,6 +22,7 @@ import type { ApprovalKeys } from "./approval-keys.ts";
 import type { TaskRunner } from "./task-runner.ts";
 import type { DebugFile } from "../../platform/debug-file.ts";
 import type { Budget, Run } from "../definition/run.ts";
+import type { ContextFactory } from "../definition/tool-context/context-factory.ts";
 
 /** What a runner binds agents to. `createRunner` in the package root fills in what is left out; here nothing is. */
 export interface RunnerServices {
@@ -42,6 +43,8 @@ export interface RunnerServices {
   readonly signalWaitMs?: number | undefined;
   /** How long a token is good. Default 7 days. */
   readonly approvalTtlMs?: number | undefined;
+  /** Makes the context of tools that were made with `defineTool.for<Context>()`: for each run, when it starts or resumes in this process. */
+  readonly context?: ContextFactory<unknown> | undefined;
   /** What tools are given. */
   readonly files?: Vfs | undefined;
   readonly exec?: Executor | undefined;

@@ -3,14 +3,14 @@ import { canonicalJson } from "../../../json/canonical-json.ts";
 import { shortHash } from "../../../json/digest.ts";
 import { checkedApproval } from "../../../tools/define-tool.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES } from "../../../tools/tool-definition.ts";
-import type { Agent } from "../agent.ts";
+import type { Agent, AgentNeeding } from "../agent.ts";
 import { costLimit } from "../cost-limit.ts";
 import { parseTask, TASK_SCHEMA } from "./task-input.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
 import type { AgentTool, AgentToolOptions } from "../agent.ts";
 
 /** Offers an agent to another as a tool that takes a task. Its calls are shared: several children may work at once. */
-export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined>, options: AgentToolOptions = {}): AgentTool {
+export function agentTool<Context = unknown>(agent: AgentNeeding<Context>, options: AgentToolOptions = {}): AgentTool<Context> {
   checkOptionNames("agentTool", options, {
     name: true,
     description: true,
@@ -44,7 +44,8 @@ export function agentTool(agent: Agent<never> | Agent<unknown> | Agent<undefined
     aliases: [],
     maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES,
     dispatch: { operator: agent.name, ...(config && { config }) },
-    agent: agent as Agent<unknown>,
+    agent: agent as Agent<unknown, Context>,
+    ...(agent.needsContext && { needsContext: agent.needsContext }),
     ...(background && { background }),
     ...(approval !== undefined && { needsApproval: approval }),
     parse: parseTask,

@@ -2,7 +2,7 @@ import type { Effect, SessionId, Tool, ToolCall } from "@keelson/protocol";
 import { shortHash } from "../../../json/digest.ts";
 import { checkedApproval } from "../../../tools/define-tool.ts";
 import { DEFAULT_MAX_OUTPUT_BYTES, type ToolDefinition } from "../../../tools/tool-definition.ts";
-import type { Agent } from "../agent.ts";
+import type { Agent, AgentNeeding } from "../agent.ts";
 import type { RunOutcome } from "../run.ts";
 import { parseTask, TASK_SCHEMA } from "./task-input.ts";
 import { checkOptionNames } from "../../../json/option-names.ts";
@@ -43,10 +43,10 @@ export interface HandoffOptions {
 }
 
 /** A tool whose call ends the run: its task goes to another agent. */
-export interface HandoffTool extends Tool<{ readonly task: string }> {
+export interface HandoffTool<Context = unknown> extends Tool<{ readonly task: string }, Context> {
   readonly handoff: { readonly operator: string };
   /** Absent where the agent is only named: the runner must have it. */
-  readonly agent?: Agent<unknown>;
+  readonly agent?: Agent<unknown, Context>;
 }
 
 /**
@@ -55,7 +55,9 @@ export interface HandoffTool extends Tool<{ readonly task: string }> {
  *
  * @param agent a definition, or the name of one that the runner has (agents that hand to each other can't hold each other)
  */
-export function handoffTool(agent: Agent<never> | Agent<unknown> | Agent<undefined> | string, options: HandoffOptions = {}): HandoffTool {
+export function handoffTool(agent: string, options?: HandoffOptions): HandoffTool;
+export function handoffTool<Context = unknown>(agent: AgentNeeding<Context>, options?: HandoffOptions): HandoffTool<Context>;
+export function handoffTool<Context>(agent: AgentNeeding<Context> | string, options: HandoffOptions = {}): HandoffTool<Context> {
   checkOptionNames("handoffTool", options, { name: true, description: true, history: true, needsApproval: true });
   const operator = typeof agent === "string" ? agent : agent.name;
   const about = typeof agent === "string" || agent.description === "" ? "" : ` ${agent.description}`;
@@ -77,7 +79,10 @@ export function handoffTool(agent: Agent<never> | Agent<unknown> | Agent<undefin
     aliases: [],
     maxOutputBytes: DEFAULT_MAX_OUTPUT_BYTES,
     handoff: { operator },
-    ...(typeof agent !== "string" && { agent: agent as Agent<unknown> }),
+    ...(typeof agent !== "string" && {
+      agent: agent as Agent<unknown, Context>,
+      ...(agent.needsContext && { needsContext: agent.needsContext }),
+    }),
     ...(approval !== undefined && { needsApproval: approval }),
     parse: parseTask,
     execute({ task }, call: ToolCall) {

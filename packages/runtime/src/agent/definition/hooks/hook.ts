@@ -13,6 +13,8 @@ export interface HookContext<P extends HookPoint = HookPoint> {
   readonly cwd?: string;
   /** Of the run. */
   readonly metadata: JsonObject;
+  /** The value that tools of the run find as `context`. `undefined` if there is none. */
+  readonly context: unknown;
   /** Whether this hook was registered as a guard. */
   readonly guard: boolean;
   /** The process ended in this turn before: the hook may have been called for the same already. */

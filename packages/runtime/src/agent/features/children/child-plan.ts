@@ -2,6 +2,7 @@ import {
   AgentError,
   OrchestratorError,
   type Authority,
+  type JsonObject,
   type OperatorConfig,
   type OperatorInput,
   type RunId,
@@ -32,7 +33,7 @@ export interface ChildPlan {
   readonly id: RunId;
   readonly session: SessionId;
   /** Its run as it stands: over, its outcome is read; interrupted, it goes on; else it begins. */
-  begin(parent: Pick<ParentRun, "leavesWaiting">): Promise<LiveRun>;
+  begin(parent: Pick<ParentRun, "leavesWaiting" | "toolContext">): Promise<LiveRun>;
 }
 
 /**
@@ -40,7 +41,8 @@ export interface ChildPlan {
  * @throws OrchestratorError of kind `operator-not-found`; AgentError where agents are nested too deep
  */
 export function planChild(runner: RunStarter, request: ChildRequest, execution: Execution): ChildPlan {
-  const { id, session, operator, input } = request;
+  const { id, session, operator } = request;
+  const input = { ...request.input, metadata: { ...inheritedMetadata(execution), ...request.input.metadata } };
   const agent = findAgent(runner, operator);
   const { authority } = execution;
   if (authority.depth < 1)
@@ -62,7 +64,7 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
     agent,
     id,
     session,
-    async begin({ leavesWaiting }) {
+    async begin({ leavesWaiting, toolContext: inheritedContext }) {
       const { run } = await foldSession(log, blobs, session);
       const isBegun = run?.id === id;
       if (orchestrator !== undefined && (!isBegun || (orchestrator.wake !== undefined && run.status !== "ended")))
@@ -75,9 +77,17 @@ export function planChild(runner: RunStarter, request: ChildRequest, execution: 
           origin,
           deadline: execution.deadline,
         });
-      return isBegun ? runner.resume(session, { leavesWaiting }) : runner.start(agent, message, options, origin);
+      return isBegun
+        ? runner.resume(session, { leavesWaiting, inheritedContext })
+        : runner.start(agent, message, options, { ...origin, inheritedContext });
     },
   };
+}
+
+/** Returns the metadata of the run, less the arguments of the call that started it. A child begins with them. */
+function inheritedMetadata({ journal }: Execution): JsonObject {
+  const { input: _ofItsCall, ...metadata } = journal.state.run?.metadata ?? {};
+  return metadata;
 }
 
 /** @throws OrchestratorError of kind `operator-not-found` that names what there is */

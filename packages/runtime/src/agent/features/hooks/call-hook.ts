@@ -2,6 +2,7 @@ import type { CallId, HookPayloads, HookPoint, HookResults } from "@keelson/prot
 import { isThenable } from "../../../platform/is-thenable.ts";
 import { describeValue } from "../../../tools/describe-value.ts";
 import { runOf, type Loop } from "../../turn/loop.ts";
+import { toolContextOf } from "../../turn/tool-context.ts";
 import type { HookContext } from "../../definition/hooks/hook.ts";
 import type { RegisteredHook } from "../../definition/hooks/hook-registry.ts";
 import { hooksOf } from "./loop-hooks.ts";
@@ -94,6 +95,7 @@ function contextOf<P extends HookPoint>(
     ...(callId !== undefined && { callId }),
     ...(cwd !== undefined && { cwd }),
     metadata,
+    context: toolContextOf(loop),
     guard,
     replayed: crashes > 0,
     signal,

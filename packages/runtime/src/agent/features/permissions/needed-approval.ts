@@ -3,7 +3,8 @@ import { alwaysReason, approvalReason } from "../../../tools/approval-reason.ts"
 import type { PermissionDecision } from "../../definition/permissions/permission-decision.ts";
 import { guardKey } from "../../turn/call-key.ts";
 import { callPlaceOf, toolServicesOf } from "../../turn/held-services.ts";
-import type { Loop } from "../../turn/loop.ts";
+import { runOf, type Loop } from "../../turn/loop.ts";
+import { toolContextOf } from "../../turn/tool-context.ts";
 import type { FittingCall } from "../../turn/pending-call.ts";
 import { checkEnding } from "../../turn/run-ending.ts";
 
@@ -43,6 +44,8 @@ function plannedCall(loop: Loop, call: FittingCall): Parameters<typeof approvalR
   const { files, state } = toolServicesOf(loop);
   return {
     ...callPlaceOf(loop),
+    context: toolContextOf(loop),
+    metadata: runOf(loop).metadata,
     callId: call.part.id,
     runId: execution.runId,
     session: execution.session,
