@@ -1,12 +1,4 @@
-import {
-  AgentError,
-  createAgent,
-  createRunner,
-  defineTool,
-  textMessage,
-  type ContextRequest,
-  type JsonObject,
-} from "keelson";
+import { AgentError, createAgent, createRunner, defineTool, textMessage, type ContextRequest, type JsonObject } from "keelson";
 import { createHookRegistry, reactLoop } from "keelson/agent";
 import { Context } from "keelson/context";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
@@ -49,7 +41,12 @@ const resultsOf = (events: Parameters<typeof ofType>[0]): readonly unknown[] => 
 describe("the context of tools", () => {
   it("is made when a run starts, found by each call, and disposed of when the run ends", async () => {
     const { log, requests, context } = notingFactory();
-    const agent = createAgent({ name: "clerk", model: scriptedModel([look, look, "Done."]), tools: [lookTool], metadata: { user: "nobody", team: "red" } });
+    const agent = createAgent({
+      name: "clerk",
+      model: scriptedModel([look, look, "Done."]),
+      tools: [lookTool],
+      metadata: { user: "nobody", team: "red" },
+    });
     const runner = createRunner({ agent, context });
     expect(requests).toEqual([]);
     const { events, outcome } = await watch(runner.run("go", { session: "s", metadata: { user: "ada" } }));
@@ -175,7 +172,9 @@ describe("the context of tools", () => {
     });
     const { events, outcome } = await watch(createRunner({ agent, context }).run("go"));
     expect(outcome.reason).toBe("complete");
-    expect(ofType(events, "status").map(({ status }) => status)).toContain("The context of the run's tools could not be disposed of: locked");
+    expect(ofType(events, "status").map(({ status }) => status)).toContain(
+      "The context of the run's tools could not be disposed of: locked",
+    );
   });
 
   it("that is missing is an error which names the tool and the option", async () => {
@@ -211,7 +210,11 @@ describe("the context of tools", () => {
   it("of a child that works apart from its parent is made from the same metadata, through the contexts of the agents above it", async () => {
     const made: (readonly [string, JsonObject, string | undefined])[] = [];
     const services = sharedServices();
-    const child = createAgent({ name: "child", model: scriptedModel([look, "Seen."]), tools: [{ ...lookTool, needsApproval: true as const }] });
+    const child = createAgent({
+      name: "child",
+      model: scriptedModel([look, "Seen."]),
+      tools: [{ ...lookTool, needsApproval: true as const }],
+    });
     const agent = createAgent({
       name: "clerk",
       model: scriptedModel([{ toolCalls: [{ name: "child", input: { task: "look" } }] }, "Done."]),

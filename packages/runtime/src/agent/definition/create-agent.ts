@@ -33,7 +33,8 @@ interface ContextOptions<Tools, Children, Own, Inherited> {
 }
 
 /** The context that tools and children need. */
-type Needed<Tools extends readonly AnyTool[], Children extends Agents<never>> = ContextOf<Tools[number]> & ContextOf<Children[keyof Children]>;
+type Needed<Tools extends readonly AnyTool[], Children extends Agents<never>> = ContextOf<Tools[number]> &
+  ContextOf<Children[keyof Children]>;
 /** What the runner must make: all that is needed, or what the agent's own `context` starts from. */
 type Required<Needed, Own, Inherited> = [Own] extends [never] ? Needed : Inherited;
 

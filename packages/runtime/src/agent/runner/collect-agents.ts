@@ -9,7 +9,10 @@ import type { RunnerServices } from "../turn/runner-services.ts";
 import type { Agents } from "../definition/agent.ts";
 
 /** The agents of a runner, and those that they have as tools. */
-export function collectAgents(given: { readonly agent?: Agent<unknown>; readonly agents?: Agents<never> }): ReadonlyMap<string, Agent<unknown>> {
+export function collectAgents(given: {
+  readonly agent?: Agent<unknown>;
+  readonly agents?: Agents<never>;
+}): ReadonlyMap<string, Agent<unknown>> {
   const found = new Map<string, Agent<unknown>>();
   const add = (name: string, agent: Agent<unknown>): void => {
     if (found.get(name) === agent) return;

@@ -18,7 +18,8 @@ export function agentsAsTools(agents: Agents<never> | undefined, tools: readonly
     const option = `agents.${name}`;
     if (!TOOL_NAME.test(name))
       throw invalid(option, 'must be named by 1 to 64 letters, digits, "_" or "-": the model calls it by that name');
-    if (typeof (agent as Partial<AnyAgent> | undefined)?.asTool !== "function") throw invalid(option, "is no agent: make it with createAgent");
+    if (typeof (agent as Partial<AnyAgent> | undefined)?.asTool !== "function")
+      throw invalid(option, "is no agent: make it with createAgent");
     if (tools.some((tool) => tool?.name === name)) throw invalid(option, "has the name of a tool: rename one of the two");
     return agentTool(asAgent(agent), { name });
   });

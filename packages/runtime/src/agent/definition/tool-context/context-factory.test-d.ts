@@ -31,7 +31,10 @@ describe("the context that an agent needs", () => {
   it("follows from its tools, and a runner must make all of it", () => {
     const agent = createAgent({ name: "a", model, tools: [plain, query, greet] });
     createRunner({ agent, context: () => ({ db, user: "ada" }) });
-    createRunner({ agent, context: async ({ metadata, session }) => ({ db, user: `${String(metadata["user"])} ${session satisfies SessionId}` }) });
+    createRunner({
+      agent,
+      context: async ({ metadata, session }) => ({ db, user: `${String(metadata["user"])} ${session satisfies SessionId}` }),
+    });
     // @ts-expect-error nothing makes it
     createRunner({ agent });
     // @ts-expect-error it lacks the user

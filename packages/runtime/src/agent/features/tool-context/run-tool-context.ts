@@ -1,4 +1,4 @@
-import { AgentError, KeelsonError, type RunId, type SessionId } from "@keelson/protocol";
+import { AgentError, KeelsonError, type SessionId } from "@keelson/protocol";
 import { foldSession } from "../../../session/fold-session.ts";
 import { describeThrown } from "../../../tools/describe-thrown.ts";
 import type { Agent } from "../../definition/agent.ts";
@@ -19,7 +19,8 @@ export interface ContextSources {
 
 /** Where the context of a run comes from: a runner and the parent in this process, or a value that the caller has. */
 export type ToolContextOrigin =
-  { readonly runner: ContextSources; readonly inherited?: HeldContext | undefined } | { readonly value: unknown };
+  | { readonly runner: ContextSources; readonly inherited?: HeldContext | undefined }
+  | { readonly value: unknown };
 
 /** Gives a run a context, if its runner, its agent or an agent above it makes one. */
 export function bindToolContext({ parts }: Loop, origin: ToolContextOrigin | undefined): void {
@@ -121,7 +122,11 @@ async function made(factory: ContextFactory<unknown>, request: ContextRequest): 
   } catch (error) {
     if (error instanceof KeelsonError) throw error;
     throw new AgentError(
-      { kind: "panic", callback: "context", message: `The context of agent "${request.agent}" could not be made: ${describeThrown(error)}` },
+      {
+        kind: "panic",
+        callback: "context",
+        message: `The context of agent "${request.agent}" could not be made: ${describeThrown(error)}`,
+      },
       { cause: error },
     );
   }
