@@ -32,3 +32,16 @@ it("lists each setting with its file and the reason why it is used or not", asyn
     "missing .claude/settings.json not used: unheardOf: it is not known here, and was passed over",
   ]);
 });
+
+it("lists each file of instructions, also below the folder and those that are not read", async () => {
+  put("project/AGENTS.md", "same");
+  put("project/CLAUDE.md", "same");
+  put("project/packages/a/CLAUDE.md", "Use tabs.");
+  put("ada/.claude/CLAUDE.md", "mine");
+  expect(await findings()).toEqual([
+    "ok ~/.claude/CLAUDE.md instructions to the agent",
+    "missing AGENTS.md not used: not trusted as it is: keelson trust accept",
+    "missing CLAUDE.md not used: not trusted as it is: keelson trust accept",
+    "missing packages/a/CLAUDE.md not used: not trusted as it is: keelson trust accept packages/a/CLAUDE.md",
+  ]);
+});

@@ -1,15 +1,17 @@
 import { realpath } from "node:fs/promises";
+import { join } from "node:path";
 import { loadSettings, shownFile } from "../settings/load-settings.ts";
 import type { FoundItem } from "../settings/found-item.ts";
 import { userHome } from "../settings/settings-places.ts";
-import { repositoryRoot } from "../instructions/index.ts";
+import { type AgentsMdOptions, findAgentsMd, repositoryRoot } from "../instructions/index.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openHome } from "../core/home.ts";
 import { printableLine } from "../render/printable.ts";
-import { createProjectTrust } from "../trust/project-trust.ts";
+import { instructionItem, instructionItems } from "../trust/instruction-items.ts";
+import { createProjectTrust, type ProjectTrust } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
 
-/** Returns a finding for each setting of a folder: its file, and how it is used or why not. */
+/** Returns a finding for each setting and each file of instructions of a folder: where it is, and how it is used or why not. */
 export async function foundFindings(folder: string, { environment }: Pick<CommandHost, "environment">): Promise<readonly Finding[]> {
   const home = await openHome(environment).catch(() => undefined);
   const cwd = await realpath(folder).catch(() => undefined);
@@ -18,11 +20,37 @@ export async function foundFindings(folder: string, { environment }: Pick<Comman
   const user = userHome(environment);
   const trust = createProjectTrust(home, project);
   try {
-    const { found } = await loadSettings({ home: home.path, environment, trust });
+    const found = [
+      ...(await loadSettings({ home: home.path, environment, trust })).found,
+      ...(await foundInstructions({ cwd, home: home.path, userHome: user }, trust)),
+    ];
     return found.map((item) => findingOf(item, project, user));
   } catch (error) {
     return [{ what: "settings", state: "broken", detail: printableLine(error instanceof Error ? error.message : String(error)) }];
   }
+}
+
+async function foundInstructions(
+  options: Pick<AgentsMdOptions, "cwd" | "home" | "userHome">,
+  trust: ProjectTrust,
+): Promise<readonly FoundItem[]> {
+  const found: FoundItem[] = [];
+  await findAgentsMd({
+    ...options,
+    onFound: (item) => void found.unshift(item),
+    isTrusted: async (file) => {
+      const item = instructionItem(trust.project, file);
+      return item === undefined || trust.allows(item);
+    },
+  });
+  const atStart = new Set(found.map(({ file }) => file));
+  const below = (await instructionItems(trust.project, {})).filter(({ path }) => !atStart.has(join(trust.project, path)));
+  for (const item of below) {
+    const isUsed = await trust.allows(item);
+    const reason = isUsed ? "instructions for work in that folder" : `not trusted as it is: keelson trust accept ${item.path}`;
+    found.push({ file: join(trust.project, item.path), isUsed, reason });
+  }
+  return found;
 }
 
 function findingOf({ file, entry, isUsed, reason, isGuard }: FoundItem, project: string, user: string): Finding {

@@ -105,7 +105,7 @@ function createCodingAgent(
     ...(effort !== undefined && { effort }),
     ...(fallbackModel !== undefined && { fallbackModel }),
     instructions: async function codingInstructions() {
-      const projectInstructions = await readAgentsMd({ cwd, home: home.path, isTrusted });
+      const projectInstructions = await readAgentsMd({ cwd, home: home.path, userHome: project.userHome, isTrusted });
       const variables = withheldLines(commandEnvironment(policy, { sandbox }));
       return systemPrompt({ cwd, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(cwd, policy) }) });
     },

@@ -7,7 +7,7 @@ const BY_PATH: ReadonlySet<string> = new Set(["read_file", "edit_file", "write_f
 const MAX_SESSIONS = 100;
 
 /**
- * The same tools, which tell the model what the `AGENTS.md` files of a folder below the working directory say when it first
+ * The same tools, which tell the model what the files of instructions of a folder below the working directory say when it first
  * touches something there: what the prompt holds are those of the working directory and above.
  */
 export function withNestedInstructions(tools: readonly Tool[], options: Pick<AgentsMdOptions, "cwd" | "isTrusted">): readonly Tool[] {

@@ -6,7 +6,7 @@ export interface SystemPromptOptions {
   readonly sandbox?: string;
   /** The variables that commands lack. */
   readonly variables?: string | undefined;
-  /** What the project's `AGENTS.md` files say. */
+  /** The text of the files of instructions. */
   readonly projectInstructions?: string;
 }
 
@@ -29,6 +29,6 @@ How to answer: in plain text, short, with file names and line numbers where they
   if (variables !== undefined) parts.push(variables);
   // At the end: what follows would count as a file's.
   if (projectInstructions.trim() !== "")
-    parts.push(`The project's own instructions (AGENTS.md; the nearest file wins where they differ):\n\n${projectInstructions.trim()}`);
+    parts.push(`The project's own instructions (the later file wins if they differ):\n\n${projectInstructions.trim()}`);
   return parts.join("\n\n");
 }

@@ -1,3 +1,4 @@
+export { INSTRUCTION_NAMES, placesIn } from "./instruction-places.ts";
 export type { InstructionFile } from "./instruction-file.ts";
 export { readInstructionFile } from "./instruction-file.ts";
 export {
@@ -5,6 +6,7 @@ export {
   agentsMdFor,
   findAgentsMd,
   instructionStretches,
+  readInstructionsAt,
   readAgentsMd,
   renderInstructions,
   repositoryRoot,

@@ -12,6 +12,8 @@ export interface InstructionFile {
   readonly text: string;
   /** SHA-256 of the whole file in hex, also where only its beginning is kept; absent when it could not be read. */
   readonly digest?: string;
+  /** The text without that of imports. Absent: nothing is imported. */
+  readonly own?: string;
   /** Why this is not the whole file. */
   readonly note?: string;
 }
@@ -70,6 +72,15 @@ function clean(bytes: Buffer): string {
     .toString("utf8")
     .replace(/^\uFEFF/, "")
     .trim();
+}
+
+/** Returns the file with at most so many bytes of its text, up to the end of a line. */
+export function cutInstructions(file: InstructionFile, maxBytes: number): InstructionFile {
+  const bytes = Buffer.from(file.text);
+  if (bytes.byteLength <= maxBytes) return file;
+  const kept = bytes.subarray(0, bytes.lastIndexOf(0x0a, Math.max(0, maxBytes - 1)) + 1);
+  const note = `Only the first ${kept.byteLength} of ${bytes.byteLength} bytes are shown. Read the files for the rest.`;
+  return { ...file, text: clean(kept), note: file.note === undefined ? note : `${file.note} ${note}` };
 }
 
 function isOutside(folder: string, path: string): boolean {

@@ -8,6 +8,7 @@ import type { InstructionFile } from "../instructions/index.ts";
 import { WITHOUT_BYTECODE } from "./covered-item.ts";
 import { instructionItem } from "./instruction-items.ts";
 import { loadSettings, type LoadedSettings } from "../settings/load-settings.ts";
+import { userHome } from "../settings/settings-places.ts";
 import { loadHooks } from "./load-hooks.ts";
 import type { ProjectItem } from "./project-item.ts";
 import type { ProjectTrust } from "./project-trust.ts";
@@ -17,6 +18,8 @@ export interface TrustedProject {
   readonly hooks?: HookRegistry;
   /** The settings of the project and of the person, as far as they are used. */
   readonly settings: LoadedSettings["values"];
+  /** The home folder of the person. */
+  readonly userHome: string;
   /** Whether this file of instructions is used. */
   usesInstructions(file: InstructionFile): Promise<boolean>;
 }
@@ -53,6 +56,7 @@ export async function openTrustedProject(
   return {
     ...(hooks && { hooks }),
     settings: settings.values,
+    userHome: userHome(environment),
     async usesInstructions(file) {
       const item = instructionItem(trust.project, file);
       // Of what could not be read only that is told.
