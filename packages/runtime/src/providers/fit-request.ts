@@ -40,22 +40,23 @@ function withoutImages(request: InferRequest, asked: RequestedModel): InferReque
   const seen = messages.map((message, at) => {
     if (at >= asking && message.role === "user" && message.content.some((part) => part.type === "image"))
       throw refusal(asked, "sees no images, and the message holds one: choose a model with vision, or describe what it shows");
-    return inWords(message);
+    return inWords(message, asked.model);
   });
   return { ...request, messages: seen };
 }
 
-function inWords(message: Message): Message {
-  return message.content.some(holdsImage) ? { ...message, content: message.content.map(partInWords) } : message;
+function inWords(message: Message, model: string): Message {
+  return message.content.some(holdsImage) ? { ...message, content: message.content.map((part) => partInWords(part, model)) } : message;
 }
 
 function holdsImage(part: Content): boolean {
   return part.type === "image" || (part.type === "tool-result" && outputParts(part.output)?.some(holdsImage) === true);
 }
 
-function partInWords(part: Content): Content {
-  if (part.type === "image") return { type: "text", text: mediaText(part) };
+/** Says that an image is missing and why, because a model that reads only "[image]" describes one that it never saw. */
+function partInWords(part: Content, model: string): Content {
+  if (part.type === "image") return { type: "text", text: `${mediaText(part).slice(0, -1)}, which is not shown: ${model} sees no images]` };
   const inner = part.type === "tool-result" ? outputParts(part.output) : undefined;
   if (part.type !== "tool-result" || inner === undefined) return part;
-  return { ...part, output: { type: "content", content: inner.map(partInWords) } };
+  return { ...part, output: { type: "content", content: inner.map((within) => partInWords(within, model)) } };
 }

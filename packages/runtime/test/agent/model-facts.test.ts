@@ -72,7 +72,7 @@ describe("a request that asks for more than the model has", () => {
     expect(refusal({ tools: [] }, "o1-mini")).toBe("");
   });
 
-  it("is not one for images that another model was shown: they are named in words", () => {
+  it("is not one for images that another model was shown: they are named in words, with the reason", () => {
     const result: Message = {
       role: "tool",
       content: [{ type: "tool-result", id: "c" as never, name: "shot", output: { type: "content", content: [image] } as never }],
@@ -85,7 +85,9 @@ describe("a request that asks for more than the model has", () => {
     const fit = (): InferRequest =>
       fitRequest({ model: "m", messages }, { capabilities: { vision: false } }, { provider: "p", model: "m" });
     expect(JSON.stringify(fit().messages)).not.toContain("QQ==");
-    expect(fit().messages.map(({ content }) => JSON.stringify(content).split("[image]").length - 1)).toEqual([1, 0, 1]);
+    expect(
+      fit().messages.map(({ content }) => JSON.stringify(content).split("[image, which is not shown: m sees no images]").length - 1),
+    ).toEqual([1, 0, 1]);
     expect(fit().messages[1]).toBe(messages[1]);
     const blind = { model: "m", messages: [textMessage("user", "hi")] };
     expect(fitRequest(blind, { capabilities: { vision: false } }, { provider: "p", model: "m" })).toBe(blind);
