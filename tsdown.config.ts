@@ -11,6 +11,11 @@ const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "
 /** Entries of `keelson` that load nearly all of its main entry. */
 const loadingTheLoop = ["agent/index.ts", "testing/index.ts", "testing/contracts.ts", "testing/engines.ts"];
 
+/** Programs of worker threads, which are loaded by their path: each is a file beside the chunk of its caller. */
+const threads: { readonly [manifest: string]: { readonly [name: string]: string } } = {
+  "@keelson/code": { "chunks/pdf-worker": "src/reading/pdf-worker.ts" },
+};
+
 export default defineConfig(
   publishedPackages().map((published) => {
     const { folder, manifest } = published;
@@ -20,7 +25,7 @@ export default defineConfig(
     return {
       name: manifest.name,
       cwd: folder,
-      entry: Object.fromEntries(entriesOf(published).map((entry) => [entry.name, entry.source])),
+      entry: { ...Object.fromEntries(entriesOf(published).map((entry) => [entry.name, entry.source])), ...threads[manifest.name] },
       outDir: "dist",
       format: "esm" as const,
       platform: "node" as const,

@@ -40,7 +40,7 @@ export function detectEncoding(content: Uint8Array): DetectedEncoding | undefine
   if (isUtf8(content)) return { encoding: "utf-8", confidence: "certain", markBytes: 0 };
   const sample = content.subarray(0, SAMPLE_BYTES);
   if (isDamagedUtf8(sample)) return { encoding: "utf-8", confidence: "likely", markBytes: 0 };
-  return detectLegacy(sample);
+  return detectLegacy(sample, content.byteLength > sample.byteLength);
 }
 
 function startsWith(content: Uint8Array, mark: readonly number[]): boolean {
@@ -87,10 +87,10 @@ function isDamagedUtf8(sample: Uint8Array): boolean {
   return others > 0 && broken / (broken + others) <= MAX_BROKEN_SHARE;
 }
 
-function detectLegacy(sample: Uint8Array): DetectedEncoding | undefined {
+function detectLegacy(sample: Uint8Array, isCut: boolean): DetectedEncoding | undefined {
   const scores: readonly (readonly [TextEncoding, LegacyScore])[] = [
-    ["gb18030", scoreGb18030(sample)],
-    ["shift_jis", scoreShiftJis(sample)],
+    ["gb18030", scoreGb18030(sample, isCut)],
+    ["shift_jis", scoreShiftJis(sample, isCut)],
     ["windows-1252", scoreWindows1252(sample)],
   ];
   const fitting = scores.filter(([encoding, { score }]) => encoding === "windows-1252" || score >= LEAST_SCORE);

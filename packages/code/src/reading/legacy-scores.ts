@@ -10,8 +10,11 @@ const INVALID: LegacyScore = { score: 0, characters: 0 };
 /** Fewer characters do not show which rows a language uses. */
 const ENOUGH_CHARACTERS = 12;
 
-/** Rates bytes as GB18030: common Chinese characters and punctuation count whole, rare ones little. A cut character at the end is no error. */
-export function scoreGb18030(bytes: Uint8Array): LegacyScore {
+/**
+ * Rates bytes as GB18030: common Chinese characters and punctuation count whole, rare ones little.
+ * @param isCut the bytes are a part of a file, so that a cut character at the end is no error
+ */
+export function scoreGb18030(bytes: Uint8Array, isCut: boolean): LegacyScore {
   let sum = 0;
   let characters = 0;
   let upperRows = 0;
@@ -19,11 +22,17 @@ export function scoreGb18030(bytes: Uint8Array): LegacyScore {
     const lead = bytes[at] as number;
     if (lead < 0x80) continue;
     if (lead === 0x80 || lead === 0xff) return INVALID;
-    if (at + 1 >= bytes.length) break;
+    if (at + 1 >= bytes.length) {
+      if (!isCut) return INVALID;
+      break;
+    }
     const trail = bytes[at + 1] as number;
     characters++;
     if (trail >= 0x30 && trail <= 0x39) {
-      if (at + 3 >= bytes.length) break;
+      if (at + 3 >= bytes.length) {
+        if (!isCut) return INVALID;
+        break;
+      }
       if (!isWithin(bytes[at + 2], 0x81, 0xfe) || !isWithin(bytes[at + 3], 0x30, 0x39)) return INVALID;
       sum += 0.3;
       at += 3;
@@ -49,7 +58,7 @@ function gbWeight(lead: number, trail: number): number {
 }
 
 /** Rates bytes as Shift-JIS: kana, common characters and punctuation count whole, half-width kana little. */
-export function scoreShiftJis(bytes: Uint8Array): LegacyScore {
+export function scoreShiftJis(bytes: Uint8Array, isCut: boolean): LegacyScore {
   let sum = 0;
   let characters = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -61,7 +70,10 @@ export function scoreShiftJis(bytes: Uint8Array): LegacyScore {
       continue;
     }
     if (lead === 0x80 || lead === 0xa0 || lead > 0xfc) return INVALID;
-    if (at + 1 >= bytes.length) break;
+    if (at + 1 >= bytes.length) {
+      if (!isCut) return INVALID;
+      break;
+    }
     const trail = bytes[at + 1] as number;
     if (trail < 0x40 || trail === 0x7f || trail > 0xfc) return INVALID;
     sum += shiftJisWeight(lead, trail);

@@ -1,7 +1,7 @@
 import type { Block } from "./outline/block.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { numberLines, type TokenRoom } from "./numbered-lines.ts";
-import { tellingBlocks } from "./telling-blocks.ts";
+import { namesOf, tellingBlocks } from "./telling-blocks.ts";
 
 const MAX_ENTRIES = 60;
 /** Shorter blocks are not divided. */
@@ -74,7 +74,7 @@ function joinSmall(blocks: readonly Block[], maxEntries: number): readonly strin
   for (let at = 0; at < blocks.length; at += size) {
     const group = blocks.slice(at, at + size);
     const [first, last] = [group[0] as Block, group.at(-1) as Block];
-    const title = group.length === 1 ? first.title : `${first.title} … ${last.title} (${group.length} blocks)`;
+    const title = group.length === 1 ? first.title : `${namesOf(group)} (${group.length} blocks)`;
     entries.push(entry(first.start, last.end, title));
   }
   return entries;

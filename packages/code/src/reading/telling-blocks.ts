@@ -9,6 +9,7 @@ const PUBLIC = /^(?:export\b|pub\b|public\b|module\.exports|exports\.|func [A-Z]
 const ENTRANCE = /\b(?:main|run|execute|handle\w*|create\w*|start|init|default|__init__|constructor)\b/i;
 const ASIDE = /\b(?:test|tests|describe|it|spec|deprecated|mock|fixture)\b/i;
 const BRANCH = /\b(?:if|else|for|while|switch|case|match|try|catch|except|return|throw|raise|await|yield)\b/g;
+const MAX_NAMES_CHARACTERS = 120;
 const NAME =
   /(?:function\*?|class|interface|struct|enum|trait|impl|fn|def|func|type|const|let|var|module|namespace|sub|proc)\s+(?:\([^)]*\)\s*)?([\p{L}_$][\p{L}\p{N}_$]*)|([\p{L}_$][\p{L}\p{N}_$]*)\s*\(/u;
 
@@ -37,8 +38,7 @@ export function tellingBlocks(
 }
 
 function rate({ title, start, end }: Block, body: string, uses: ReadonlyMap<string, number>): number {
-  const named = NAME.exec(title);
-  const name = named?.[1] ?? named?.[2];
+  const name = nameIn(title);
   const used = name === undefined ? 0 : Math.min(MAX_COUNTED_USES, (uses.get(name) ?? 1) - 1);
   const branches = Math.min(MAX_BRANCHES, body.match(BRANCH)?.length ?? 0);
   return (
@@ -49,6 +49,22 @@ function rate({ title, start, end }: Block, body: string, uses: ReadonlyMap<stri
     (ENTRANCE.test(title) ? 1.5 : 0) -
     (ASIDE.test(title) ? 2 : 0)
   );
+}
+
+function nameIn(title: string): string | undefined {
+  const named = NAME.exec(title);
+  return named?.[1] ?? named?.[2];
+}
+
+/** Returns the names of blocks in one line, as many as fit. */
+export function namesOf(blocks: readonly Block[]): string {
+  const names = blocks.map(({ title }) => nameIn(title) ?? title);
+  let shown = names[0] as string;
+  for (const name of names.slice(1, -1)) {
+    if (shown.length + name.length > MAX_NAMES_CHARACTERS) break;
+    shown += `, ${name}`;
+  }
+  return `${shown} … ${names.at(-1)}`;
 }
 
 function countWords(lines: readonly string[]): ReadonlyMap<string, number> {
