@@ -1,5 +1,7 @@
 import type { BlobStore, Executor, Tool } from "@keelson/protocol";
 import { createFileChanges } from "../workspace/create-file-changes.ts";
+import { createFileTexts } from "../workspace/create-file-texts.ts";
+import type { FileTexts } from "../workspace/file-texts.ts";
 import type { FileChanges } from "../workspace/file-changes.ts";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
 import type { LeavingExecutor } from "./bash-input.ts";
@@ -16,6 +18,8 @@ import type { WorkspaceFiles } from "./workspace-files.ts";
 export interface CodingToolsOptions {
   /** As made by `createDiskVfs`. */
   readonly files: WorkspaceFiles;
+  /** Keeps the texts of files between reads. Default: a store of its own. */
+  readonly texts?: FileTexts | undefined;
   /** Makes the changes of files. Default: directly on `files`, without a history. */
   readonly changes?: FileChanges | undefined;
   /** Starts commands in the root of `files`. */
@@ -29,7 +33,8 @@ export interface CodingToolsOptions {
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
 export function createCodingTools({
   files,
-  changes = createFileChanges({ files }),
+  texts = createFileTexts({ files }),
+  changes = createFileChanges({ files, texts }),
   exec,
   leaving,
   blobs,
@@ -45,7 +50,7 @@ export function createCodingTools({
     createGrepTool({ files }),
     createKillBashTool({ exec, outside, killed }),
     createListDirectoryTool({ files }),
-    createReadFileTool({ files, seen }),
+    createReadFileTool({ files, texts, seen }),
     createWriteFileTool({ files, changes, seen, exec }),
   ];
 }

@@ -3,6 +3,7 @@ import type { Tool, Vfs } from "@keelson/protocol";
 import { compileGlob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
+import { shownName } from "./shown-name.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
 import { walkFiles } from "./walk-files.ts";
 import { createWithheld, type Withheld } from "./withheld.ts";
@@ -70,7 +71,7 @@ async function find(
       more = true;
       break;
     }
-    found.push(`${shownPath(files, join(start, candidate))}${entry.isDir ? "/" : ""}`);
+    found.push(shownName(`${shownPath(files, join(start, candidate))}${entry.isDir ? "/" : ""}`));
   }
   if (more) found.push(`[Only the first ${limit}. Narrow the pattern, or set limit.]`);
   if (withheld.note !== undefined) found.push(withheld.note);

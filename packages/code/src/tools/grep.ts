@@ -2,6 +2,7 @@ import { type GrepMatch, type Tool, type Vfs, VfsError } from "@keelson/protocol
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { matchedLines } from "./matched-lines.ts";
+import { shownName } from "./shown-name.ts";
 import { counted } from "./text-content.ts";
 import { choice, flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { createWithheld, type Withheld } from "./withheld.ts";
@@ -101,10 +102,10 @@ function present(input: GrepInput, files: Vfs, matches: readonly GrepMatch[], wi
   if (left.length === 0) return withheld.note ?? "No match.";
   const lines =
     mode === "files"
-      ? left.map(({ file }) => file)
+      ? left.map(({ file }) => shownName(file))
       : mode === "count"
-        ? left.map(({ file, lineNumber }) => `${file}:${lineNumber}`)
-        : matchedLines(left);
+        ? left.map(({ file, lineNumber }) => `${shownName(file)}:${lineNumber}`)
+        : matchedLines(left.map((match) => ({ ...match, file: shownName(match.file) })));
   const shown: string[] = [];
   let bytes = 0;
   for (const line of lines) {

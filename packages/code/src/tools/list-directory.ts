@@ -1,6 +1,7 @@
 import type { Tool, Vfs } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
+import { shownName } from "./shown-name.ts";
 import { optional, text, toolInput } from "./tool-input.ts";
 import { filesOf, permissionPath, plannedPath, type WorkspaceFiles } from "./workspace-files.ts";
 
@@ -32,10 +33,10 @@ export function createListDirectoryTool({ files: own }: { readonly files: Worksp
 export async function listDirectory(files: Vfs, path: string, signal: AbortSignal): Promise<string> {
   const entries = await files.ls(path, { signal });
   if (entries.length === 0) return "[The folder is empty.]";
-  const folders = entries.filter((entry) => entry.isDir).map((entry) => `${entry.name}/`);
+  const folders = entries.filter((entry) => entry.isDir).map((entry) => `${shownName(entry.name)}/`);
   const others = entries
     .filter((entry) => !entry.isDir)
-    .map((entry) => (entry.size === undefined ? entry.name : `${entry.name}  (${formatSize(entry.size)})`));
+    .map((entry) => (entry.size === undefined ? shownName(entry.name) : `${shownName(entry.name)}  (${formatSize(entry.size)})`));
   const lines = [...folders, ...others];
   const more = lines.length - MAX_ENTRIES;
   return (more > 0 ? [...lines.slice(0, MAX_ENTRIES), `[... and ${more} more. Narrow it with glob.]`] : lines).join("\n");

@@ -1,109 +1,160 @@
 import { type Tool, type ToolOutput, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
+import type { LineRange } from "../reading/line-ranges.ts";
+import type { DocumentForm, OtherDocument } from "../reading/open-document.ts";
+import { presentLarge } from "../reading/present-large.ts";
+import { presentText } from "../reading/present-text.ts";
+import { createFileTexts } from "../workspace/create-file-texts.ts";
+import type { FileText, FileTexts, OpenedFile } from "../workspace/file-texts.ts";
+import { readBudgetOf } from "../workspace/read-budget.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { listDirectory } from "./list-directory.ts";
+import { pagesField, type PageRange, rangesField } from "./read-fields.ts";
 import type { SeenFiles } from "./seen-files.ts";
-import { counted, readContent, splitLines } from "./text-content.ts";
-import { integer, optional, text, toolInput } from "./tool-input.ts";
+import { counted } from "./text-content.ts";
+import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface ReadFileInput {
   readonly path: string;
+  readonly ranges?: readonly LineRange[];
   readonly offset?: number;
   readonly limit?: number;
+  readonly pages?: PageRange;
+  readonly encoding?: string;
+  readonly raw?: boolean;
 }
 export interface ReadFileOperations {
   readonly files: WorkspaceFiles;
+  /** Keeps the texts of files between reads. Default: a store of its own. */
+  readonly texts?: FileTexts | undefined;
   /** Remembers what was read, for tools that must not overwrite anything unseen. */
   readonly seen?: SeenFiles;
 }
 
-const DEFAULT_LINES = 1500;
-const MAX_BYTES = 50 * 1024;
-const MAX_LINE_CHARACTERS = 2000;
+/** No read is longer than this, also if a window has room for it. */
+const MAX_READ_TOKENS = 40_000;
+const MAX_OUTPUT_BYTES = 192 * 1024;
 const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
+const MAX_NOTEBOOK_IMAGES = 5;
 
 /** Shows a text file with line numbers, an image as an image, and a folder as its listing. */
-export function createReadFileTool({ files: own, seen }: ReadFileOperations): Tool<ReadFileInput> {
+export function createReadFileTool({ files: own, texts = createFileTexts({ files: own }), seen }: ReadFileOperations): Tool<ReadFileInput> {
   return defineTool<ReadFileInput>({
     name: "read_file",
-    description: `Read a file. Text comes as lines with their number and a tab in front, which are not part of the file. At most ${DEFAULT_LINES} lines or 50 KiB at once: the last line says how to read on. Images (PNG, JPEG, GIF, WebP) are shown. A folder is listed.`,
+    description:
+      "Read a file. Text comes as lines with their number and a tab in front, which are not part of the file. A file that is too long for the room that is left comes as a skeleton: the line ranges of its parts, two of them whole. Read the parts that you need with ranges, several in one call. Images (PNG, JPEG, GIF, WebP) are shown; PDFs and notebooks come as text. A folder is listed.",
     effect: "read",
-    // The text, its line numbers and the footer, so that nothing of what is announced gets cut again.
-    maxOutputBytes: MAX_BYTES + 16 * 1024,
+    // Room for the text, its line numbers and the footer, so that nothing is cut that the footer announces.
+    maxOutputBytes: MAX_OUTPUT_BYTES,
     input: toolInput({
       path: text("The file, relative to the project."),
+      ranges: optional(rangesField()),
       offset: optional(integer("The first line to read, counted from 1.", { minimum: 1 })),
-      limit: optional(integer(`How many lines to read. Default ${DEFAULT_LINES}.`, { minimum: 1 })),
+      limit: optional(integer("How many lines to read. Default: as many as there is room for.", { minimum: 1 })),
+      pages: optional(pagesField()),
+      encoding: optional(text("The encoding of the file, if the recognised one is wrong, as in shift_jis or windows-1251.")),
+      raw: optional(flag("Show the JSON of a notebook, or a file of another kind as the text that its bytes are.")),
     }),
     permissionText: ({ path }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
     effectsOf: async ({ path }, where) => ({ reads: [await plannedPath(where, own, path)] }),
-    async execute({ path, offset = 1, limit = DEFAULT_LINES }, call) {
+    async execute(input, call) {
+      const { path } = input;
       const { signal, session } = call;
       const files = filesOf(call, own, "read_file");
+      const maxTokens = Math.min(MAX_READ_TOKENS, readBudgetOf(call.batch).perRead);
       return explainMissing(files, path, signal, async () => {
-        let content: Uint8Array;
-        try {
-          ({ content } = await files.read(path, { signal }));
-        } catch (error) {
-          if (VfsError.is(error, "is-directory")) return listDirectory(files, path, signal);
-          throw error;
+        const name = shownPath(files, path);
+        const opened = await openFile(texts, input, { files, signal });
+        switch (opened.kind) {
+          case "folder":
+            return listDirectory(files, path, signal);
+          case "other":
+            return presentOther(name, opened);
+          case "large":
+            return presentLarge(opened.text, { name, ranges: rangesOf(input), maxTokens, signal });
+          case "text": {
+            const presented = presentText(opened.text, { name, ranges: rangesOf(input), maxTokens });
+            const real = await realPath(files, path);
+            const { digest, form, lines } = opened.text;
+            // A PDF or notebook as text shows nothing of the bytes that an overwrite would replace.
+            const regions = form === "text" && presented.shown.length > 0 ? presented.shown : [{ start: 1, end: 0 }];
+            for (const region of regions) seen?.seeLines(session, real, digest, { ...region, total: form === "text" ? lines.length : -1 });
+            const note = opened.changedWhileRead ? "\n[The file changed while it was read: some lines may be old. Read it again.]" : "";
+            return withImages(opened.text, presented.text + note);
+          }
         }
-        seen?.see(session, await realPath(files, path), content);
-        return present(shownPath(files, path), content, offset, limit);
       });
     },
   });
 }
 
-function present(path: string, content: Uint8Array, offset: number, limit: number): ToolOutput {
-  const found = readContent(content);
-  if (found.kind === "image") return presentImage(path, content, found.mediaType);
-  if (found.kind === "binary")
+async function openFile(
+  texts: FileTexts,
+  { path, encoding, raw, pages }: ReadFileInput,
+  { files, signal }: { readonly files: WorkspaceFiles | Parameters<typeof listDirectory>[0]; readonly signal: AbortSignal },
+): Promise<OpenedFile> {
+  const form: DocumentForm = { encoding, raw, pages };
+  try {
+    return await texts.open(path, { files, signal, ...form });
+  } catch (error) {
+    if (VfsError.is(error, "is-directory")) return { kind: "folder" };
+    if (!(error instanceof RangeError) || encoding === undefined) throw error;
     throw toolFailure(
       "read_file",
-      `${path} is a binary file (${counted(content.byteLength, "byte")}), which cannot be shown as text. Look at it with a command, for example: file ${path}`,
+      `${encoding} is no encoding of the Encoding Standard. Name one such as utf-8, utf-16le, gb18030, shift_jis, euc-kr, big5 or windows-1251.`,
+      error,
     );
-  const lines = splitLines(found.text);
-  const encoding =
-    found.encoding === "utf-8"
-      ? ""
-      : `[The file is not UTF-8; it is shown as ${found.encoding === "latin1" ? "Latin-1" : found.encoding.toUpperCase()}.]`;
-  if (lines.length === 0) return "[The file is empty.]";
-  if (offset > lines.length) return `[The file has ${counted(lines.length, "line")}; line ${offset} is behind its end.]`;
-
-  const shown: string[] = [];
-  let bytes = 0;
-  let next = offset;
-  for (; next <= lines.length && shown.length < limit; next++) {
-    const line = `${next}\t${cutLine(lines[next - 1] as string)}`;
-    bytes += Buffer.byteLength(line) + 1;
-    if (bytes > MAX_BYTES && shown.length > 0) break;
-    shown.push(line);
   }
-  if (encoding !== "") shown.push(encoding);
-  if (offset > 1 || next <= lines.length)
-    shown.push(`[Lines ${offset} to ${next - 1} of ${lines.length}.${next <= lines.length ? ` Read on with offset ${next}.` : ""}]`);
-  return shown.join("\n");
 }
 
-function cutLine(line: string): string {
-  return line.length <= MAX_LINE_CHARACTERS
-    ? line
-    : `${line.slice(0, MAX_LINE_CHARACTERS)} [... ${counted(line.length - MAX_LINE_CHARACTERS, "more character")} in this line]`;
+/** The regions that the input asks for. `undefined`: the whole file. */
+function rangesOf({ ranges = [], offset, limit }: ReadFileInput): readonly LineRange[] | undefined {
+  const start = offset ?? 1;
+  const paged: readonly LineRange[] =
+    offset === undefined && limit === undefined ? [] : [{ kind: "lines", start, ...(limit !== undefined && { end: start + limit - 1 }) }];
+  const all = [...paged, ...ranges];
+  return all.length === 0 ? undefined : all;
 }
 
-function presentImage(path: string, content: Uint8Array, mediaType: string): ToolOutput {
-  if (content.byteLength > MAX_IMAGE_BYTES)
+function presentOther(name: string, { document, size, content }: Extract<OpenedFile, { readonly kind: "other" }>): ToolOutput {
+  if (document.kind === "image") return presentImage(name, content, size, document.mediaType);
+  throw toolFailure("read_file", `${name} ${reasonUnreadable(name, document, size)}`);
+}
+
+function reasonUnreadable(name: string, document: Exclude<OtherDocument, { readonly kind: "image" }>, size: number): string {
+  if (document.kind === "unreadable") return `${document.reason}.`;
+  const sort = document.name === "binary" ? "a binary file" : `${document.name}, a binary file`;
+  const command = document.command ?? "file";
+  return `is ${sort} (${counted(size, "byte")}), which cannot be shown as text. Look at it with a command, for example: ${command} ${name}. If it is text all the same, set encoding.`;
+}
+
+function presentImage(name: string, content: Uint8Array, size: number, mediaType: string): ToolOutput {
+  if (size > MAX_IMAGE_BYTES)
     throw toolFailure(
       "read_file",
-      `${path} is an image of ${counted(content.byteLength, "byte")}; at most ${counted(MAX_IMAGE_BYTES, "byte")} can be shown. Make a smaller copy with a command first.`,
+      `${name} is an image of ${counted(size, "byte")}; at most ${counted(MAX_IMAGE_BYTES, "byte")} can be shown. Make a smaller copy with a command first.`,
     );
   return {
     type: "content",
     content: [
-      { type: "text", text: `${path} (${mediaType}, ${counted(content.byteLength, "byte")})` },
+      { type: "text", text: `${name} (${mediaType}, ${counted(size, "byte")})` },
       { type: "image", mediaType, data: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64") },
     ],
+  };
+}
+
+/** Adds the images of a notebook whose lines are shown. */
+function withImages({ images, lines }: FileText, shown: string): ToolOutput {
+  const visible = images.filter(({ line }) => shown.includes(`${line}\t${lines[line - 1]}`));
+  if (visible.length === 0) return shown;
+  const sent = visible.filter(({ data }) => data.length <= (MAX_IMAGE_BYTES * 4) / 3).slice(0, MAX_NOTEBOOK_IMAGES);
+  const note =
+    sent.length < visible.length
+      ? `\n[${counted(visible.length - sent.length, "image")} of these lines are too large or too many to be sent.]`
+      : "";
+  return {
+    type: "content",
+    content: [{ type: "text", text: shown + note }, ...sent.map(({ mediaType, data }) => ({ type: "image" as const, mediaType, data }))],
   };
 }

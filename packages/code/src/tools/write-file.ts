@@ -52,6 +52,11 @@ export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFi
             "write_file",
             `${shown} exists already (${counted(before.byteLength, "byte")}) and was not read in this session. Read it first, change it with edit_file, or set overwrite to replace it unseen.`,
           );
+        if (known === "partial")
+          throw toolFailure(
+            "write_file",
+            `Only parts of ${shown} were read in this session. Read the rest of it first, change the parts that you know with edit_file, or set overwrite to replace it unseen.`,
+          );
         if (known === "stale")
           throw toolFailure("write_file", `${shown} changed since you last read or wrote it. Read it again, then write.`);
       }

@@ -1,0 +1,58 @@
+import type { ObservableEvent, Tool } from "@keelson/protocol";
+import type { WorkspaceFiles } from "../tools/workspace-files.ts";
+import { createFileChanges } from "./create-file-changes.ts";
+import { createFileTexts } from "./create-file-texts.ts";
+import { createWorkingDirectory } from "./create-working-directory.ts";
+import type { FileChanges } from "./file-changes.ts";
+import type { FileHistory } from "./file-history.ts";
+import type { FileTexts } from "./file-texts.ts";
+import { createTelemetry, NO_TELEMETRY } from "./telemetry.ts";
+import type { WorkingDirectory } from "./working-directory.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface WorkspaceOptions {
+  readonly files: WorkspaceFiles;
+  /** Default: the root of `files`. */
+  readonly directory?: WorkingDirectory | undefined;
+  readonly texts?: FileTexts | undefined;
+  /** Default: directly on `files`. */
+  readonly changes?: FileChanges | undefined;
+  /** Default: none; the note of a command says so. */
+  readonly history?: FileHistory | undefined;
+  /** Receives what tools record. Default: telemetry is off. */
+  readonly onTelemetry?: ((event: ObservableEvent) => void) | undefined;
+  /** The session that telemetry names. */
+  readonly session?: string | undefined;
+  /** Returns the tools of the agent. Default: none. */
+  readonly tools?: (() => readonly Tool[]) | undefined;
+  readonly graph?: object | undefined;
+}
+
+/** Puts the parts of a workspace together. */
+export function createWorkspace(options: WorkspaceOptions): Workspace {
+  const { files, onTelemetry, session, tools = () => [], graph, history = createNoHistory() } = options;
+  const telemetry =
+    onTelemetry === undefined
+      ? NO_TELEMETRY
+      : createTelemetry({ listener: onTelemetry, ...(session !== undefined && { attributes: { session } }) });
+  const texts = options.texts ?? createFileTexts({ files, telemetry });
+  const changes = options.changes ?? createFileChanges({ files, texts });
+  const shared = { files, texts, changes, history, telemetry, tools, ...(graph !== undefined && { graph }) };
+  const withDirectory = (directory: WorkingDirectory): Workspace => ({
+    ...shared,
+    directory,
+    isolate: () => withDirectory(createWorkingDirectory(files, directory.path)),
+  });
+  return withDirectory(options.directory ?? createWorkingDirectory(files));
+}
+
+/** Keeps nothing, and says so for each command. */
+function createNoHistory(): FileHistory {
+  return {
+    keep: async () => {},
+    around: async (_call, run) => ({
+      result: await run(),
+      notes: ["No history of files is kept here: what this command changed cannot be undone."],
+    }),
+  };
+}
