@@ -3,6 +3,11 @@
  * permission rules are held against it, so that rules know commands, files and hosts, and no rule has to know a shell.
  */
 export interface CallEffects {
+  /**
+   * What this call does to the world, if that is less than the `effect` of its tool: `read` for a command line that is known to change nothing.
+   * After a crash such a call is executed again without a question. An effect that is more than that of the tool is ignored.
+   */
+  readonly effect?: "read" | "idempotent";
   /** The simple commands that it starts, in the order in which they are written; what a command starts in turn is one of its own. */
   readonly commands?: readonly CommandEffect[];
   /** Files and folders that it reads, and that it writes or deletes: absolute, or relative to the working directory. */

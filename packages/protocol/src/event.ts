@@ -86,11 +86,14 @@ export type DurableEvent =
       readonly executed?: string;
       /** It changed the world. */
       readonly changed?: boolean;
+      /** True if an interrupt ended the call before it was done. */
+      readonly interrupted?: boolean;
       /** Where text in it comes from that nobody vouches for. */
       readonly untrusted?: readonly string[];
     }
   | { readonly type: "tool-calls-complete" }
-  | { readonly type: "tool-unknown"; readonly callId: CallId; readonly name: string }
+  /** `interrupted`: an interrupt of the run cut the call off. Absent: the process ended while it ran. */
+  | { readonly type: "tool-unknown"; readonly callId: CallId; readonly name: string; readonly interrupted?: boolean }
   /** `nonce` is the key under which the inbox takes the one decision. */
   | ({ readonly type: "approval-request"; readonly question: ApprovalRequest["type"]; readonly nonce: string } & Omit<
       ApprovalRequest,

@@ -40,7 +40,8 @@ export type InboxEntry = { readonly seq: number; readonly at: number; readonly k
 
 export type InboxMessage =
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
-  | { readonly type: "stop"; readonly reason?: string }
+  /** `interrupt`: calls that run are ended, too, with what they have so far. Absent: they finish. */
+  | { readonly type: "stop"; readonly reason?: string; readonly interrupt?: boolean }
   | { readonly type: "abort"; readonly reason?: string }
   /** For the rest of the session, of this agent. Absent: of the agent whose run is told. */
   | { readonly type: "set-model"; readonly model: string; readonly agent?: string }

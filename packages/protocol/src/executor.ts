@@ -31,6 +31,8 @@ export interface ExecuteRequest {
   /** Runs it on a terminal of its own; all that it writes is stdout then. An executor without terminals rejects with `unsupported`. */
   readonly pty?: boolean | TerminalSize;
   readonly signal?: AbortSignal;
+  /** Milliseconds from SIGTERM to SIGKILL if `signal` fires. Default: as at a timeout. */
+  readonly cancelGraceMs?: number;
   /**
    * Asked about each connection to a host, where a sandbox filters them: `open` opens a host that its policy does not list, `denied` closes one that
    * it does. Executors that filter nothing ignore it.

@@ -71,7 +71,10 @@ export interface ToolCall<Context = unknown> {
   readonly idempotencyKey: string;
   /** 1 on the first execution, more after a crash or a `retry` decision. */
   readonly attempt: number;
-  /** Fires on abort, deadline and tool timeout. A tool that ignores it is abandoned, and its result dropped. */
+  /**
+   * Fires on abort, interrupt, deadline and tool timeout. A tool that ignores it is abandoned, and its result dropped. Its reason is `"interrupted"` if
+   * the run was interrupted: what the tool returns soon after that counts, so that it can say what it did.
+   */
   readonly signal: AbortSignal;
   /** Fires when the run was asked to stop gracefully: finish soon. */
   readonly stopping: AbortSignal;

@@ -30,6 +30,7 @@ function createFakeRun(): {
     session: "s1",
     outcome,
     stop: async () => void did.push("stop"),
+    interrupt: async () => void did.push("interrupt"),
     abort: async () => void did.push("abort"),
     setModel: async (model: string) => void did.push(`model ${model}`),
     steer: async (text: string) => void did.push(`steer ${text}`),
@@ -112,6 +113,8 @@ interface Setting {
   readonly missed: string[];
   readonly fake: ReturnType<typeof createFakeRun>;
   readonly started: string[];
+  /** The runs that are resumed next. */
+  readonly resumed: Run[];
   readonly prompts: string[];
   readonly filled: string[];
   readonly shown: () => string;
@@ -121,6 +124,7 @@ interface Setting {
 function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Setting {
   const fake = createFakeRun();
   const started: string[] = [];
+  const resumed: Run[] = [];
   const prompts: string[] = [];
   const filled: string[] = [];
   const kept: string[] = [];
@@ -138,6 +142,7 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
         started.push(`${model}: ${text}`);
         return fake.run;
       },
+      resume: async () => resumed.shift() as Run,
       allowInProject: async (rules) => void kept.push(...rules),
       command: "keelson",
       now: () => 0,
@@ -157,7 +162,7 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
     },
     quit: () => void (quits += 1),
   });
-  return { conversation, fake, started, prompts, filled, kept, missed, shown: () => shown, quits: () => quits };
+  return { conversation, fake, started, resumed, prompts, filled, kept, missed, shown: () => shown, quits: () => quits };
 }
 
 describe("createConversation", () => {
@@ -402,18 +407,18 @@ describe("createConversation", () => {
     expect(fake.did).toEqual(["steer use npm", "stop"]);
   });
 
-  it("stops at Esc, and at nothing more however often it is pressed", async () => {
+  it("interrupts at Esc, and aborts at the second", async () => {
     const { conversation, fake } = setUp();
     conversation.escape();
     conversation.message("go");
     await settle();
+    conversation.escape();
+    expect(fake.did).toEqual(["interrupt"]);
     for (let count = 0; count < 3; count += 1) conversation.escape();
-    expect(fake.did).toEqual(["stop"]);
-    conversation.interrupt();
-    expect(fake.did).toEqual(["stop", "abort"]);
+    expect(fake.did).toEqual(["interrupt", "abort"]);
   });
 
-  it("goes from what is edited back to the question at Esc, and stops at the next", async () => {
+  it("goes from what is edited back to the question at Esc, and interrupts at the next", async () => {
     const { conversation, fake, prompts } = setUp();
     conversation.message("go");
     fake.question({});
@@ -422,7 +427,27 @@ describe("createConversation", () => {
     conversation.escape();
     expect([prompts.at(-1), fake.did]).toEqual([expect.stringMatching(/\[y\]es/), []]);
     conversation.escape();
-    expect(fake.did).toEqual(["stop"]);
+    expect(fake.did).toEqual(["interrupt"]);
+  });
+
+  it("goes on with a run that waits for a decision before it sends the next message, and keeps the message back while it waits", async () => {
+    const { conversation, fake, started, resumed, shown } = setUp();
+    conversation.message("deploy");
+    await settle();
+    fake.end({ reason: "awaiting-decision", waits: [] });
+    await conversation.settled();
+    const [still, over] = [createFakeRun(), createFakeRun()];
+    resumed.push(still.run, over.run);
+    conversation.message("and now?");
+    await settle();
+    still.end({ reason: "awaiting-decision", waits: [] });
+    await conversation.settled();
+    expect([started, shown()]).toEqual([["a/one: deploy"], expect.stringContaining("your message was not sent")]);
+    conversation.message("and then?");
+    await settle();
+    over.end({ reason: "stopped" });
+    await conversation.settled();
+    expect([started, resumed]).toEqual([["a/one: deploy", "a/one: and then?"], []]);
   });
 
   it("leaves no edited arguments in the line of somebody who interrupts", async () => {

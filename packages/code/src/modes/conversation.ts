@@ -9,7 +9,7 @@ import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-li
 import type { SlashOutput } from "../slash-commands/slash-command.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
-import { createInterrupt } from "./interrupts.ts";
+import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import { createQuestionDialog } from "./question-dialog.ts";
 import type { QuestionDialog } from "./question-steps.ts";
@@ -20,6 +20,8 @@ import { watchRun } from "./watch-run.ts";
 /** What a conversation needs from the process around it; the session is made by its first run. */
 export interface ConversationHost {
   start(text: string, model: string): Promise<Run<unknown>>;
+  /** Goes on with the run of the session, which waits. */
+  resume(): Promise<Run<unknown>>;
   /** Keeps patterns of allow rules for later sessions in this project. */
   allowInProject(rules: readonly string[]): Promise<void>;
   readonly command: string;
@@ -46,7 +48,7 @@ export interface Conversation {
   /** A line that was typed as an answer. */
   answer(text: string): void;
   interrupt(): void;
-  /** Esc: leaves what is being answered, else ends what the agent does. */
+  /** Esc: leaves what is being answered, else ends what the agent does now, commands included. */
   escape(): void;
   end(): void;
   /** Shows a run that is already under way. */
@@ -60,7 +62,7 @@ const PROMPT = "› ";
 export function createConversation({ screen, style, host, commands, model: firstModel, input, quit }: ConversationOptions): Conversation {
   let model = firstModel;
   let run: Run<unknown> | undefined;
-  let interruptRun: (() => void) | undefined;
+  let interruptKeys: InterruptKeys | undefined;
   /** The end of the run was shown: what is said now is for the next one. */
   let over = false;
   /** A run is being started: what is done to it until then. */
@@ -68,6 +70,8 @@ export function createConversation({ screen, style, host, commands, model: first
   let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
   /** The question that was shown last. */
   let lastAsked: ApprovalRequest | undefined;
+  /** The run of the session waits for a decision: the next message goes on with it first. */
+  let waiting = false;
   let stopping = false;
   let leaving = false;
   let warned = false;
@@ -116,14 +120,18 @@ export function createConversation({ screen, style, host, commands, model: first
   async function follow(followed: Run<unknown>): Promise<void> {
     run = followed;
     const calls = createRunningCalls();
-    interruptRun = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
+    interruptKeys = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
     const view = createRunView({ screen, style, now: host.now, model, questions: false });
     questions.collect(followed).catch(failed);
     try {
       const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
-      if (reason.startsWith("awaiting-")) say("", ...decisionLines(decisionCommands(host.command, followed.session as SessionId, waits)));
+      waiting = reason.startsWith("awaiting-");
+      if (waiting) {
+        say("", ...decisionLines(decisionCommands(host.command, followed.session as SessionId, waits)));
+        if (!leaving) say(style.dim("or write your next message, which asks you here first"));
+      }
     } catch (error) {
       failed(error);
     }
@@ -131,7 +139,7 @@ export function createConversation({ screen, style, host, commands, model: first
     run = undefined;
     over = false;
     stopping = false;
-    interruptRun = undefined;
+    interruptKeys = undefined;
     questions.clear();
     if (leaving) quit();
   }
@@ -143,10 +151,17 @@ export function createConversation({ screen, style, host, commands, model: first
     }
   }
 
+  /** Sends a message. A run that waits is brought to its end first, with the questions that it has. */
   async function start(text: string): Promise<void> {
+    if (waiting) await open(() => host.resume());
+    if (waiting) return note("your message was not sent: the session still waits for the decision above");
+    if (!leaving) await open(() => host.start(text, model));
+  }
+
+  async function open(begin: () => Promise<Run<unknown>>): Promise<void> {
     early = [];
     try {
-      const started = await host.start(text, model);
+      const started = await begin();
       const shown = follow(started);
       for (const act of early) act(started);
       early = undefined;
@@ -196,7 +211,7 @@ export function createConversation({ screen, style, host, commands, model: first
 
   /** Has the run end; a second time is left to who wants more than that. */
   function stop(): boolean {
-    if (!stopping) stopping = withRun(() => interruptRun?.());
+    if (!stopping) stopping = withRun(() => interruptKeys?.ctrlC());
     return stopping;
   }
 
@@ -221,7 +236,7 @@ export function createConversation({ screen, style, host, commands, model: first
       dialog?.steps.answer(text);
     },
     interrupt() {
-      if (withRun(() => interruptRun?.())) {
+      if (withRun(() => interruptKeys?.ctrlC())) {
         stopping = true;
         // What is half edited must not stay in the line of somebody who gives up.
         dialog?.steps.back();
@@ -233,7 +248,7 @@ export function createConversation({ screen, style, host, commands, model: first
       say(style.dim("Ctrl-C again leaves (or /quit)"));
     },
     escape() {
-      if (dialog?.steps.back() !== true) stop();
+      if (dialog?.steps.back() !== true && withRun(() => interruptKeys?.escape())) stopping = true;
     },
     end,
     follow(followed) {

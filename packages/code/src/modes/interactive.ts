@@ -128,6 +128,10 @@ export async function converse(
         session ??= await newSession(runner, launch.cwd);
         return runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
+      async resume() {
+        if (session === undefined) throw new Error("There is no session to go on with.");
+        return runner.resume(session);
+      },
       allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, host.now()),
       command,
       now: host.now,

@@ -1,6 +1,7 @@
 /** What an interrupt can do to a run. */
 export interface Stoppable {
   stop(): unknown;
+  interrupt(): unknown;
   abort(reason?: string): unknown;
 }
 
@@ -19,27 +20,43 @@ export interface InterruptOptions {
   finishing(): boolean;
 }
 
-/** Counts interrupts from wherever they come: the first stops gracefully, the second aborts, the third ends the process. */
-export function createInterrupt(run: Stoppable, { note, giveUp, finishing }: Omit<InterruptOptions, "signals">): () => void {
-  let count = 0;
+/** The keys that end a run. */
+export interface InterruptKeys {
+  /** The first stops gracefully, the second aborts, the third ends the process. */
+  ctrlC(): void;
+  /** The first ends what runs as well, also after a Ctrl-C; the second aborts. */
+  escape(): void;
+}
+
+/** Counts interrupts from all places that they come from. */
+export function createInterrupt(run: Stoppable, { note, giveUp, finishing }: Omit<InterruptOptions, "signals">): InterruptKeys {
+  let stage: "working" | "stopping" | "interrupting" | "aborting" = "working";
   const attempt = (accepted: unknown): void => reportRejection(accepted, note);
-  return () => {
-    count += 1;
-    if (count === 1) {
-      if (finishing()) note("stopping after this step; Ctrl-C again aborts it");
+  const abort = (): void => {
+    stage = "aborting";
+    note("aborting");
+    attempt(run.abort("interrupted twice"));
+  };
+  return {
+    ctrlC() {
+      if (stage === "aborting") return giveUp();
+      if (stage !== "working") return abort();
+      stage = "stopping";
+      if (finishing()) note("stopping after this step; Esc ends it, Ctrl-C again aborts it");
       attempt(run.stop());
-    } else if (count === 2) {
-      note("aborting");
-      attempt(run.abort("interrupted twice"));
-    } else {
-      giveUp();
-    }
+    },
+    escape() {
+      if (stage === "aborting") return;
+      if (stage === "interrupting") return abort();
+      stage = "interrupting";
+      attempt(run.interrupt());
+    },
   };
 }
 
 /** Ctrl-C stops, twice aborts; a request to terminate aborts at once. Disposing gives the signals back. */
 export function handleInterrupts(run: Stoppable, { signals, ...options }: InterruptOptions): Disposable {
-  const onInterrupt = createInterrupt(run, options);
+  const { ctrlC: onInterrupt } = createInterrupt(run, options);
   const onTerminate = (): void => {
     options.note("aborting: the process was asked to end");
     reportRejection(run.abort("terminated"), options.note);

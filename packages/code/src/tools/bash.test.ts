@@ -1,4 +1,4 @@
-import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import { type CallEffects, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { createProcessExecutor } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBashTool } from "./bash.ts";
@@ -102,15 +102,20 @@ describe("bash", () => {
     );
   });
 
-  it("ends with the run when that is aborted", async () => {
+  it.each([
+    ["interrupted", "interrupted by the person"],
+    ["aborted", "cancelled with the run"],
+  ])("ends with the run when that is %s, and gives the output so far [TC-15]", async (reason, words) => {
     const controller = new AbortController();
     const running = workspace.call(
       "bash",
-      { command: "echo ready; sleep 100" },
-      { signal: controller.signal, progress: () => controller.abort() },
+      { command: "echo ready; echo half >&2; sleep 100 & setsid sleep 100 & wait" },
+      { signal: controller.signal, progress: () => controller.abort(reason) },
     );
-    const error = await running.catch((caught: unknown) => caught);
-    expect(EnvironmentError.is(error, "cancelled")).toBe(true);
+    expect(await running).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(new RegExp(`^ready\\n(?:STDERR:\\nhalf\\n)?\\[${words}, and ended with everything it started\\]$`)) }],
+    });
   });
 
   it("is judged by its command", () => {
@@ -163,6 +168,16 @@ describe("the progress of a command", () => {
     });
     expect(await fake.say("bash", { command: "x" })).toBe("all\n[exit code 0, under 1 s]");
   });
+});
+
+it("says of a line that is understood to change nothing that it may be repeated after a crash, and of no other", async () => {
+  const effect = async (input: object): Promise<unknown> => (await workspace.tool("bash").effectsOf?.(input, { cwd: workspace.root }))?.effect;
+  const lines = ["ls -la", "git status && cat a | head -3", "cd src; grep -r x ."];
+  expect(await Promise.all(lines.map((command) => effect({ command })))).toEqual(["read", "read", "read"]);
+  const others = ["touch a", "ls > a", "npm test", "cat $(rm a)", "curl example.com", "unknown-program", "ls; if"];
+  expect(await Promise.all(others.map((command) => effect({ command })))).toEqual(others.map(() => undefined));
+  expect(await effect({ command: "tail -f a", run_in_background: true })).toBe(undefined);
+  expect(await effect({ command: "ls", hosts: ["example.com"] })).toBe(undefined);
 });
 
 it("says of a command what the sandbox that it would run in refuses", async () => {

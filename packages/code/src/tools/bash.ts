@@ -30,6 +30,8 @@ const PROGRESS_CHARACTERS = 2000;
 // The command's own timeout comes first, with what was printed; this is for an executor that hangs.
 const EXECUTOR_SLACK_MS = 30_000;
 // Nobody is there to page through output, to type a password, or to see colours.
+/** From SIGTERM to SIGKILL when the run is interrupted or aborted: a person waits. */
+const CANCEL_GRACE_MS = 100;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
 /** Runs a command line in the working directory. */
@@ -93,7 +95,8 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
     async effectsOf(input, where) {
       // A sandbox hides secrets, so that a search need not ask about them.
       const isConfined = !isOutside(input, where, { leaving }) && plannedPrograms(where, exec).confine !== undefined;
-      const line = await readCommandLine(input.command, { cwd: where.cwd, findSecrets: !isConfined });
+      const read = await readCommandLine(input.command, { cwd: where.cwd, findSecrets: !isConfined });
+      const line: CallEffects = changesNothing(read, input) ? { ...read, effect: "read" } : read;
       if (isOutside(input, where, { leaving }))
         return { ...withCredentials(line, leaving?.outside ?? exec), outside: { reason: input.reason?.trim() || "no reason was given" } };
       const programs = plannedPrograms(where, exec);
@@ -110,7 +113,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       const own = call.environment === undefined ? leaving : undefined;
       const line = isConfined ? await readCommandLine(command, { cwd: call.cwd }) : {};
       const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
-      const request = { command, env: ENVIRONMENT, signal: call.signal, ...judges };
+      const request = { command, env: ENVIRONMENT, signal: call.signal, cancelGraceMs: CANCEL_GRACE_MS, ...judges };
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
         const isTold = (job: string): boolean => killed.has(job);
@@ -134,7 +137,13 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
         const notes = [...published, ...untold(), ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];
-        return await present(response, output.stdout.text, output.stderr.text, { timeoutSeconds: timeout_seconds, notes });
+        return await present(endingOf(response, timeout_seconds), output.stdout.text, output.stderr.text, notes);
+      } catch (error) {
+        if (!EnvironmentError.is(error, "cancelled") || !call.signal.aborted) throw error;
+        // It printed this, and may have done what that says.
+        for (const stream of ["stdout", "stderr"] as const) output[stream].finish("");
+        const why = call.signal.reason === "interrupted" ? "interrupted by the person" : "cancelled with the run";
+        return await present({ words: `${why}, and ended with everything it started`, isError: true }, output.stdout.text, output.stderr.text, untold());
       } finally {
         progress.end();
       }
@@ -155,6 +164,14 @@ async function publishPorts(ports: readonly number[], leaving: LeavingExecutor |
     }
   }
   return lines;
+}
+
+/** True if every command of the line is known to change nothing. A job goes on when its call is over, and what a sandbox opens stays open. */
+function changesNothing({ commands = [], unknown, writes, hosts }: CallEffects, input: BashInput): boolean {
+  const { run_in_background = false, outside = false, hosts: opened = [], publish = [], reveal = [] } = input;
+  const opens = run_in_background || outside || opened.length + publish.length + reveal.length > 0;
+  const isRead = commands.every(({ readOnly, caution, asks }) => readOnly === true && caution === undefined && asks === undefined);
+  return !opens && isRead && [unknown, writes, hosts].every((found = []) => found.length === 0);
 }
 
 /** What changes nothing may show no more of a secret than the executor lets through; all else could send it away. */
@@ -192,19 +209,31 @@ function createReadable(blobs: BashOperations["blobs"]): Readable {
   };
 }
 
+/** How a command ended, for the model. */
+interface CommandEnding {
+  readonly words: string;
+  readonly isError: boolean;
+  /** Processes that could not be ended. */
+  readonly left?: readonly number[] | undefined;
+}
+
+function endingOf({ exitCode, signal, timedOut, durationMs, left }: ExecuteResponse, timeoutSeconds: number): CommandEnding {
+  const words = timedOut
+    ? `timed out after ${timeoutSeconds} s and was killed with everything it started${timeoutSeconds < MAX_TIMEOUT_SECONDS ? `; set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}) or take smaller steps` : "; take smaller steps"}`
+    : `${exitCode === null ? `killed by ${signal}` : `exit code ${exitCode}`}, ${roundDuration(durationMs)}`;
+  return { words, isError: exitCode !== 0 || timedOut, left };
+}
+
 async function present(
-  { exitCode, signal, timedOut, durationMs, left = [] }: ExecuteResponse,
+  { words, isError, left = [] }: CommandEnding,
   stdout: LongOutput,
   stderr: LongOutput,
-  { timeoutSeconds, notes }: { readonly timeoutSeconds: number; readonly notes: readonly string[] },
+  notes: readonly string[],
 ): Promise<ToolOutput> {
   const parts = [stdout.shown().trimEnd()];
   const errors = stderr.shown().trimEnd();
   if (errors !== "") parts.push(`STDERR:\n${errors}`);
-  const ended = timedOut
-    ? `timed out after ${timeoutSeconds} s and was killed with everything it started${timeoutSeconds < MAX_TIMEOUT_SECONDS ? `; set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}) or take smaller steps` : "; take smaller steps"}`
-    : `${exitCode === null ? `killed by ${signal}` : `exit code ${exitCode}`}, ${roundDuration(durationMs)}`;
-  parts.push(`[${ended}]`);
+  parts.push(`[${words}]`);
   for (const [name, output] of Object.entries({ stdout, stderr })) {
     const rest = await output.keepRest();
     if (rest !== undefined) parts.push(`[${name}: ${rest}]`);
@@ -212,7 +241,7 @@ async function present(
   if (left.length > 0) parts.push(`[still running, as they could not be ended: ${left.map((pid) => `process ${pid}`).join(", ")}]`);
   parts.push(...notes);
   const result = parts.filter((part) => part !== "").join("\n");
-  return exitCode === 0 && !timedOut ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };
+  return !isError ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };
 }
 
 /** Coarse on purpose: the same quick command gives the same result twice, by which repetition is recognised. */

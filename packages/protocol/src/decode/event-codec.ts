@@ -153,10 +153,11 @@ const durable = {
     blob: optional(digestCodec),
     executed: optional(text()),
     changed: optional(flag),
+    interrupted: optional(flag),
     untrusted: optional(list(text())),
   }),
   "tool-calls-complete": member<Durable<"tool-calls-complete">>({}),
-  "tool-unknown": member<Durable<"tool-unknown">>({ callId, name: text() }),
+  "tool-unknown": member<Durable<"tool-unknown">>({ callId, name: text(), interrupted: optional(flag) }),
   "approval-request": member<Durable<"approval-request">>({
     question: oneOf<ApprovalRequest["type"]>("approval", "decision"),
     nonce: text(),

@@ -12,7 +12,7 @@ export const inboxMessageCodec: Codec<InboxMessage> = versioned(
   "inbox message",
   tagged<InboxMessage>("an inbox message", {
     "steer": member<Of<"steer">>({ message: messageCodec, interrupt: flag }),
-    "stop": member<Of<"stop">>({ reason: optional(text()) }),
+    "stop": member<Of<"stop">>({ reason: optional(text()), interrupt: optional(flag) }),
     "abort": member<Of<"abort">>({ reason: optional(text()) }),
     "set-model": member<Of<"set-model">>({ model: text(), agent: optional(text()) }),
     "compact": member<Of<"compact">>({}),

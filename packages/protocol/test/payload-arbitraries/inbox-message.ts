@@ -9,7 +9,7 @@ import { flag, id, text } from "./values.ts";
 
 export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>({
   "steer": fc.record({ message, interrupt: flag }),
-  "stop": fc.record({}),
+  "stop": some({}, { reason: text, interrupt: flag }),
   "abort": some({}, { reason: text }),
   "set-model": some({ model: text }, { agent: text }),
   "compact": fc.record({}),

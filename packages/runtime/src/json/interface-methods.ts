@@ -92,6 +92,7 @@ const PROGRAM = {
   timeoutMs: true,
   maxOutputBytes: true,
   signal: true,
+  cancelGraceMs: BOUND_OPTION,
   judgeHost: true,
   mayReveal: true,
 };

@@ -44,6 +44,8 @@ export interface ExecutionOptions {
   readonly signal: AbortSignal;
   /** Fires when a graceful stop was asked for. */
   readonly stopping: AbortSignal;
+  /** Fires when calls that run are to end with what they have so far. Default: never. */
+  readonly interrupting?: AbortSignal | undefined;
   readonly deadline?: number | undefined;
   readonly authority: Authority;
   /** Told what `commit` added, once it is in the log. */
@@ -70,6 +72,8 @@ export class Execution implements ExecutionContext {
   readonly signal: AbortSignal;
   /** Fires when a graceful stop was asked for. */
   readonly stopping: AbortSignal;
+  /** Fires when calls that run are to end with what they have so far. */
+  readonly interrupting: AbortSignal;
   readonly deadline?: number;
   readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
@@ -91,6 +95,7 @@ export class Execution implements ExecutionContext {
       parent: true,
       signal: true,
       stopping: true,
+      interrupting: true,
       deadline: true,
       authority: true,
       committed: true,
@@ -106,6 +111,7 @@ export class Execution implements ExecutionContext {
     if (run !== undefined) this.parent = call === undefined ? { run } : { run, call };
     this.signal = options.signal;
     this.stopping = options.stopping;
+    this.interrupting = options.interrupting ?? new AbortController().signal;
     if (options.deadline !== undefined) this.deadline = options.deadline;
     this.authority = options.authority;
     this.emit = options.emit;

@@ -60,14 +60,14 @@ export async function runLeaf(
       signal.removeEventListener("abort", onAbort);
       resolve(ending);
     };
-    const stop = (reason: "timeout" | "cancelled", abortReason: unknown): void => {
+    const stop = (reason: "timeout" | "cancelled", abortReason: unknown, grace: number = graceMs): void => {
       if (over || verdict !== undefined) return;
       verdict = reason;
       cancelTimer?.();
       const giveUp = (): void => end(reason === "timeout" ? { type: reason } : { type: reason, started: true });
-      if (graceMs > 0) cancelTimer = clock.after(graceMs, giveUp);
+      if (grace > 0) cancelTimer = clock.after(grace, giveUp);
       controller?.abort(abortReason);
-      if (graceMs <= 0) giveUp();
+      if (grace <= 0) giveUp();
     };
     const onAbort = (): void => stop("cancelled", signal.reason);
     const onThrow = (error: unknown): void => {
@@ -97,7 +97,7 @@ export async function runLeaf(
         if (isHeld) stopTimer();
         else startTimer();
       },
-      ended: (reason) => stop("cancelled", reason),
+      ended: (reason, grace) => stop("cancelled", reason, grace),
     });
     // `then` with both arguments: a result or failure that comes after the end is dropped, and never unhandled.
     working.then((returned) => end({ type: "returned", value: returned }), onThrow);

@@ -50,6 +50,13 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
    * after `stopGraceMs`. The outcome tells the reason as `why`.
    */
   stop(reason?: string): Promise<void>;
+  /**
+   * Ends the run soon (`stopped`), calls that run included: their `signal` fires with the reason `"interrupted"`, and what they return then is their
+   * result. A command is ended with all that it started, and keeps its output; an edit in this process finishes. A write that does not say what became
+   * of it is unknown: then the run waits (`awaiting-decision`), and whoever resumes it is asked about that write before it ends. Calls that have not
+   * started do not run. Once this resolves, the log has it: a run whose process dies then ends `stopped` when it is resumed.
+   */
+  interrupt(reason?: string): Promise<void>;
   /** Ends the run at once (`aborted`). What the model said by then is kept. The outcome tells the reason as `why`. */
   abort(reason?: string): Promise<void>;
   /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */

@@ -97,6 +97,7 @@ function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOu
       durationMs: call.state === "executed" ? call.result.durationMs : 0,
       ...(outcome.blob && { blob: outcome.blob }),
       ...(ran && { executed: guardKey(name, call), ...(call.tool?.effect !== "read" && { changed: true }) }),
+      ...(call.state === "executed" && outcome.isError && loop.execution.interrupting.aborted && { interrupted: true }),
       ...(untrusted && { untrusted }),
     },
     call.tool?.effect === "write" && ran ? "power" : undefined,

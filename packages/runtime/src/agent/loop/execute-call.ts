@@ -12,6 +12,11 @@ import { runOf, type Loop } from "../turn/loop.ts";
 import { CallBroker } from "./broker/call-broker.ts";
 import { leafCall } from "./leaf-call.ts";
 
+/** How long a call has to say what it did once the run was interrupted: a command ends, and an edit finishes, well within that, also on a busy machine. */
+const INTERRUPT_GRACE_MS = 10_000;
+/** The same of a tool of a server, which this process cannot end. */
+const REMOTE_GRACE_MS = 100;
+
 /** Executes a call once. */
 export async function executeCall(
   loop: Loop,
@@ -24,13 +29,18 @@ export async function executeCall(
   if (loop.execution.outside) return { suspended: loop.execution.outside(`the tool ${tool.name}`) };
   const { toolTimeoutMs } = loop.limits;
   const limited = toolTimeoutMs === undefined || tool.timeoutMs !== undefined ? tool : withTimeout(tool, toolTimeoutMs);
+  const { interrupting } = loop.execution;
+  if (interrupting.aborted) return { output: "Not run: the run was interrupted before this call started.", isError: true };
   const broker = new CallBroker(loop, call);
+  const interrupt = (): void => broker.control.end("interrupted", tool.origin === undefined ? INTERRUPT_GRACE_MS : REMOTE_GRACE_MS);
+  interrupting.addEventListener("abort", interrupt, { once: true });
   const options = {
     clock: loop.execution.clock,
     blobs: loop.blobs,
     imageProblem: (part: ImagePart) => imageProblem(part, loop.models.resolve(runOf(loop).model).provider.wire),
   };
   const result = await executeHeldLeaf(limited, call.value, leafCall(loop, call, signal, { broker, batch }), options, broker.control);
+  interrupting.removeEventListener("abort", interrupt);
   if (result.warning !== undefined) tellWarning(loop, call, result.warning);
   loop.execution.emit({ type: "tool-end", callId: call.part.id });
   const suspended = await broker.close();

@@ -1,9 +1,9 @@
 import { askPeople, endIfAborted } from "../features/questions/ask-people.ts";
 import type { Question } from "../features/questions/publish-question.ts";
-import { refuse, settleCall, startCall, type ReadyCall, type SettledCall } from "../turn/pending-call.ts";
+import { refuse, settleCall, startCall, type FittingCall, type ReadyCall, type SettledCall } from "../turn/pending-call.ts";
 import { describeThrown } from "../../tools/describe-thrown.ts";
 import type { Loop } from "../turn/loop.ts";
-import { countReservations, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
+import { countReservations, noteNotDone, noteUnknown, wasInterrupted } from "./tool-call-ledger.ts";
 import { leafCall } from "./leaf-call.ts";
 
 /**
@@ -16,12 +16,13 @@ export async function resolveUnknown(loop: Loop, calls: readonly ReadyCall[]): P
   for (const [index, call] of calls.entries()) {
     const found = await reconcile(loop, call);
     if (typeof found === "object") resolved[index] = found;
-    else questions.push({ index, call, question: questionAbout(loop, call, found) });
+    else questions.push({ index, call, question: unknownQuestion(loop, call, found) });
   }
   if (questions.length === 0) return resolved;
   const decisions = await askPeople(
     loop,
     questions.map(({ question }) => question),
+    { afterStop: questions.some(({ call }) => wasInterrupted(loop, call)) },
   );
   for (const [asked, decision] of decisions.entries()) {
     const { index, call } = questions[asked] as (typeof questions)[number];
@@ -38,7 +39,11 @@ export async function resolveUnknown(loop: Loop, calls: readonly ReadyCall[]): P
   return resolved;
 }
 
-function questionAbout(loop: Loop, { part, key, tool, input }: ReadyCall, why: string): Question {
+/** @param why more to say to people, with a blank behind it; "" if there is nothing */
+export function unknownQuestion(loop: Loop, { part, key, tool, input }: FittingCall, why: string): Question {
+  const broke = wasInterrupted(loop, { key })
+    ? "the run was interrupted before it said what it did"
+    : "the process ended before its result was recorded";
   return {
     type: "decision",
     callId: part.id,
@@ -46,7 +51,7 @@ function questionAbout(loop: Loop, { part, key, tool, input }: ReadyCall, why: s
     round: countReservations(loop, { key }),
     tool,
     input,
-    reason: `${tool.name} was started, then the process ended before its result was recorded. ${why}Find out whether it took effect: retry runs it again, supply gives its output, fail tells the model that it failed.`,
+    reason: `${tool.name} was started, then ${broke}. ${why}Find out whether it took effect: retry runs it again, supply gives its output, fail tells the model that it failed.`,
   };
 }
 

@@ -25,8 +25,9 @@ import { callBatch } from "./call-batch.ts";
 import { commitJudged, commitResult, suspensionOf, type BatchEnding } from "./commit-results.ts";
 import { executeCall } from "./execute-call.ts";
 import { resolveUnknown } from "./resolve-unknown.ts";
+import { settleInterrupted } from "./settle-interrupted.ts";
 import { sourcesOf } from "./sources-of.ts";
-import { isUnknown, mayHaveRun, reserveCall } from "./tool-call-ledger.ts";
+import { isUnknown, mayHaveRun, reserveCall, wasInterrupted } from "./tool-call-ledger.ts";
 
 type Batch = readonly (ReadyCall | SettledCall)[];
 
@@ -41,7 +42,7 @@ export async function runBatch(loop: Loop, batch: Batch, isResumed: boolean): Pr
   if (first?.state === "ready" && isBuiltInCall(first)) going = [await runBuiltInCall(loop, first), ...going.slice(1)];
   if (isResumed) going = await resolveInterrupted(loop, going);
   if (meterOf(loop)?.counts.toolCalls) going = await chargeToolCalls(loop, going);
-  const ended = await executeReady(loop, going);
+  const ended = await settleInterrupted(loop, await executeReady(loop, going));
   const ending: BatchEnding = {};
   try {
     const sources = await sourcesOf(loop, ended);
@@ -60,7 +61,7 @@ async function withholdCalls(loop: Loop, batch: Batch): Promise<Batch> {
   const mayChange = ledgerOf(loop).scopes.length > 0 && batch.some((call) => call.state === "ready" && call.tool.effect !== "read");
   const overspent = mayChange ? await overspentBudget(loop) : undefined;
   const run = runOf(loop);
-  const stopped = loop.attempts.runAborted || run.stopping !== undefined;
+  const stopped = loop.attempts.runAborted || loop.execution.interrupting.aborted || run.stopping !== undefined;
   // Seldom so; else the log need not be asked.
   if (!stopped && !run.interrupted && overspent === undefined && constraintOn(loop) === undefined) return batch;
   return batch.map((call) => (call.state === "ready" ? withhold(loop, call, stopped, overspent) : call));
@@ -68,8 +69,8 @@ async function withholdCalls(loop: Loop, batch: Batch): Promise<Batch> {
 
 function withhold(loop: Loop, call: ReadyCall, stopped: boolean, overspent: string | undefined): ReadyCall | SettledCall {
   if (mayHaveRun(loop, call)) {
-    // A child is told to stop, and ends, where it is started again.
-    if (!stopped || isDispatchTool(call.tool)) return call;
+    // A child is told to stop, and ends, where it is started again. A write that an interrupt cut off is asked about first.
+    if (!stopped || isDispatchTool(call.tool) || wasInterrupted(loop, call)) return call;
     return refuse(
       call,
       "Interrupted: the process ended while this call ran, and then the run was stopped. It may have taken effect: look before you repeat it.",

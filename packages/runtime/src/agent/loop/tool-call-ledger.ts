@@ -24,7 +24,13 @@ export function mayHaveRun(loop: Loop, call: Pick<PendingCall, "key">): boolean 
  */
 export function isUnknown(loop: Loop, call: OpenCall | SettledCall): boolean {
   if (!mayHaveRun(loop, call)) return false;
-  return call.tool?.effect === "write" || lastReservation(loop, call)?.effect === "write";
+  const effect = call.state === "settled" ? call.tool?.effect : call.effect;
+  return effect === "write" || lastReservation(loop, call)?.effect === "write";
+}
+
+/** True if an interrupt cut this call off, and its tool did not say what became of it. */
+export function wasInterrupted(loop: Loop, call: Pick<PendingCall, "key">): boolean {
+  return loop.execution.lookup(unknownKey(loop, call), "tool-unknown")?.data.interrupted === true;
 }
 
 /** What the log says of the call when it was last about to run. */
@@ -41,12 +47,12 @@ export function countReservations(loop: Loop, { key }: Pick<PendingCall, "key">)
 
 /**
  * Starts a call. The reservation of one that changes the world is put into the log before it runs. Idempotent tools that may have
- * run before a crash run again under the same key. Reads have no reservation.
+ * run before a crash run again under the same key. Reads have no reservation, nor have calls that are known to change nothing: the log says by that
+ * what was known of them when they ran.
  */
 export function reserveCall(loop: Loop, call: ReadyCall): RunningCall {
-  const { tool } = call;
   noteVersion(loop, call);
-  if (tool.effect === "read") return startCall(call, countSuspensions(loop, call) + 1);
+  if (call.effect === "read") return startCall(call, countSuspensions(loop, call) + 1);
   const running = startCall(call, countReservations(loop, call) + 1);
   putReservation(loop, call, running.number);
   return running;
@@ -63,8 +69,8 @@ function putReservation(loop: Loop, call: ReadyCall | RunningCall, number: numbe
   loop.execution.put(
     `${call.key}/reserved/${number}`,
     "tool-reserved",
-    { callId: call.part.id, tool: tool.name, version: tool.version, effect: tool.effect, idempotencyKey: idempotencyKey(loop, call) },
-    tool.effect === "write" ? "power" : undefined,
+    { callId: call.part.id, tool: tool.name, version: tool.version, effect: call.effect, idempotencyKey: idempotencyKey(loop, call) },
+    call.effect === "write" ? "power" : undefined,
   );
 }
 
@@ -76,13 +82,18 @@ function countSuspensions(loop: Loop, { key }: Pick<PendingCall, "key">): number
 }
 
 /** Tells watchers that nobody knows whether this call took effect. @returns where that stands in the log */
-export function noteUnknown(loop: Loop, call: OpenCall | SettledCall): string {
-  const key = `${call.key}/unknown/${countReservations(loop, call)}`;
-  loop.execution.put(key, "tool-unknown", { callId: call.part.id, name: toolNameOf(call) });
+export function noteUnknown(loop: Loop, call: PendingCall, { interrupted = false }: { readonly interrupted?: boolean } = {}): string {
+  const key = unknownKey(loop, call);
+  if (!loop.execution.has(key))
+    loop.execution.put(key, "tool-unknown", { callId: call.part.id, name: toolNameOf(call), ...(interrupted && { interrupted }) });
   return key;
 }
 
+function unknownKey(loop: Loop, call: Pick<PendingCall, "key">): string {
+  return `${call.key}/unknown/${countReservations(loop, call)}`;
+}
+
 /** The call did not take effect, or is to run as if it had not. */
-export function noteNotDone(loop: Loop, call: OpenCall | RunningCall | SettledCall): void {
+export function noteNotDone(loop: Loop, call: PendingCall): void {
   loop.execution.put(`${call.key}/not-done/${countReservations(loop, call)}`, "tool-not-done", { callId: call.part.id });
 }

@@ -129,6 +129,10 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     if (await this.#tell({ type: "stop", ...(reason !== undefined && { reason }) })) this.#interrupts.stop(reason);
   }
 
+  async interrupt(reason?: string): Promise<void> {
+    if (await this.#tell({ type: "stop", interrupt: true, ...(reason !== undefined && { reason }) })) this.#interrupts.interrupt(reason);
+  }
+
   async abort(reason?: string): Promise<void> {
     if (!this.#ended) this.#interrupts.abort("aborted", reason);
     await this.#tell({ type: "abort", ...(reason !== undefined && { reason }) });

@@ -47,6 +47,7 @@ export async function openLoop({ options, journal, hub, interrupts, approvals, p
     ...(options.parent && { parent: options.parent }),
     signal: interrupts.aborting,
     stopping: interrupts.stopping,
+    interrupting: interrupts.interrupting,
     ...(deadline !== undefined && { deadline }),
     authority,
     outside: runner.outside,

@@ -13,6 +13,7 @@ const STOP_GRACE_MS = 60_000;
 export class RunInterrupts {
   readonly #aborting = new AbortController();
   readonly #stopping = new AbortController();
+  readonly #interrupting = new AbortController();
   /** The reason that was given first. */
   why: string | undefined;
   readonly #clock: Clock;
@@ -35,6 +36,11 @@ export class RunInterrupts {
     return this.#stopping.signal;
   }
 
+  /** Fires when calls that run are to end with what they have so far. */
+  get interrupting(): AbortSignal {
+    return this.#interrupting.signal;
+  }
+
   /** The work is over: nothing stops it any more. */
   end(): void {
     this.#over = true;
@@ -53,6 +59,14 @@ export class RunInterrupts {
     this.why ??= why;
     this.#stopping.abort("stopped");
     this.#abortIn(this.#stopGraceMs, "stop-grace");
+  }
+
+  /** Stops the run, and has calls that run end with what they have so far. */
+  interrupt(why?: string): void {
+    if (this.#over || this.interrupting.aborted) return;
+    this.why ??= why;
+    this.#interrupting.abort("interrupted");
+    this.stop(why);
   }
 
   /** Aborts the run when the signal of its caller fires. @returns what ends that */
@@ -90,6 +104,7 @@ export class RunInterrupts {
 
   #handle(entry: InboxEntry, loop: Loop): void {
     if (entry.type === "abort") this.abort("aborted", entry.reason);
+    else if (entry.type === "stop" && entry.interrupt === true) this.interrupt(entry.reason);
     else if (entry.type === "stop") this.stop(entry.reason);
     else if (entry.type === "signal") this.#handleSignal(entry.signal, loop);
     else if (entry.type === "steer" && entry.interrupt) loop.attempts.interrupt();

@@ -94,6 +94,8 @@ interface RunnerBase {
   signal(session: string, signal: Signal, options?: { readonly key?: string | undefined }): Promise<void>;
   /** `run.stop()` of a session's run, from any process. It reaches the run as a signal does, and rejects alike. */
   stop(session: string): Promise<void>;
+  /** `run.interrupt()`, likewise. */
+  interrupt(session: string, reason?: string): Promise<void>;
   /** `run.abort()`, likewise. */
   abort(session: string, reason?: string): Promise<void>;
   /** `run.steer()`, likewise. */
@@ -220,6 +222,13 @@ export function createRunnerWith(
       writeToRun(services, session, `signal/${key}`, { type: "signal", signal: checkSignal(signal) }),
 
     stop: (session) => writeToRun(services, session, `stop/${services.newId()}`, { type: "stop" }),
+
+    interrupt: (session, reason) =>
+      writeToRun(services, session, `stop/${services.newId()}`, {
+        type: "stop",
+        interrupt: true,
+        ...(reason !== undefined && { reason }),
+      }),
 
     abort: (session, reason) =>
       writeToRun(services, session, `abort/${services.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),

@@ -16,6 +16,7 @@ export interface LiveRun {
   /** Why this process left it where it was, once it did. */
   readonly failure: AgentError | undefined;
   stop(): Promise<void>;
+  interrupt(): Promise<void>;
   abort(): Promise<void>;
   /** Leaves it where it is and writes nothing more. */
   detach(error: LogError): void;

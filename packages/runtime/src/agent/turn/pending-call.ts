@@ -1,4 +1,4 @@
-import type { AlwaysChoice, JsonValue, StepResult, Tool, ToolCallPart } from "@keelson/protocol";
+import type { AlwaysChoice, JsonValue, StepResult, Tool, ToolCallPart, ToolEffect } from "@keelson/protocol";
 import type { ShownQuestion } from "../definition/permissions/permission-decision.ts";
 import type { Suspension } from "../../session/suspension.ts";
 import type { Admission } from "./declaration.ts";
@@ -44,6 +44,8 @@ export interface FittingCall extends AnyCall {
   readonly input: JsonValue;
   /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
   readonly value: unknown;
+  /** What it does to the world: as its tool is, or less where its `effectsOf` says so. */
+  readonly effect: ToolEffect;
   /** What it reads, and which secrets it uses, as its tool said. */
   readonly reads: readonly string[];
   readonly secrets: readonly string[];
@@ -131,7 +133,7 @@ export function arrivedCall(part: ToolCallPart, turn: string, index: number): Ar
 export function readyCall(call: ArrivedCall | OpenCall, { tool, input, value }: Pick<FittingCall, "tool" | "input" | "value">): ReadyCall {
   const { part, key, index } = call;
   const { reads, secrets, edits } = call.state === "arrived" ? UNTOUCHED : call;
-  return { state: "ready", part, key, index, tool, input, value, reads, secrets, edits };
+  return { state: "ready", part, key, index, tool, input, value, effect: tool.effect, reads, secrets, edits };
 }
 const UNTOUCHED: Pick<FittingCall, "reads" | "secrets" | "edits"> = { reads: [], secrets: [], edits: 0 };
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvironmentError } from "@keelson/protocol";
 import { guardGroup } from "./guard.ts";
@@ -15,7 +15,7 @@ const KILL_LIMIT_MS = 10_000;
  * none. A process that ended but that nobody has collected counts as gone.
  */
 export async function endProcessGroup(group: number, graceMs: number): Promise<void> {
-  if (!(await isAlive(group))) return;
+  if (!isAlive(group)) return;
   send(group, "SIGTERM");
   if (await goneWithin(group, graceMs)) return;
   send(group, "SIGKILL");
@@ -54,7 +54,7 @@ async function goneWithin(group: number, limitMs: number): Promise<boolean> {
     const step = Math.min(lookMs, limitMs - waited);
     await sleep(step);
     waited += step;
-    if (!(await isAlive(group))) return true;
+    if (!isAlive(group)) return true;
   }
   return false;
 }
@@ -69,19 +69,28 @@ function send(group: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function isAlive(group: number): Promise<boolean> {
+function isAlive(group: number): boolean {
   if (!send(group, 0)) return false;
   // The kernel also counts zombies, and where process 1 collects nobody they stay for ever.
-  return process.platform !== "linux" || (await hasRunningMember(group)) !== false;
+  return process.platform !== "linux" || hasRunningMember(group) !== false;
 }
 
-/** `undefined` when the system doesn't tell. */
-async function hasRunningMember(group: number): Promise<boolean | undefined> {
-  const entries = await readdir("/proc").catch(() => undefined);
-  if (entries === undefined) return undefined;
+/** `undefined` when the system doesn't tell. Reads at one go: on a busy machine each file that is waited for costs a turn of the scheduler. */
+function hasRunningMember(group: number): boolean | undefined {
+  let entries: readonly string[];
+  try {
+    entries = readdirSync("/proc");
+  } catch {
+    return undefined;
+  }
   for (const entry of entries) {
     if (!/^\d+$/.test(entry)) continue;
-    const stat = await readFile(`/proc/${entry}/stat`, "latin1").catch(() => ""); // it ended meanwhile
+    let stat: string;
+    try {
+      stat = readFileSync(`/proc/${entry}/stat`, "latin1");
+    } catch {
+      continue; // it ended meanwhile
+    }
     // `pid (name) state parent group …`, where the name may contain anything.
     const [state, , memberOf] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (Number(memberOf) === group && state !== "Z" && state !== "X") return true;

@@ -120,7 +120,17 @@ async function follow(
   let stopped: "timeout" | "cancelled" | "callback" | undefined;
   let callbackError: unknown;
   let ended: Promise<readonly number[]> | undefined;
-  const end = (): Promise<readonly number[]> => (ended ??= endProcessGroup(group, killGraceMs).then(() => endRest(killGraceMs)));
+  const end = (): Promise<readonly number[]> => (ended ??= endAll());
+  const endAll = async (): Promise<readonly number[]> => {
+    if (stopped === "cancelled") {
+      // Those that left the group get the signals at the same time, so that all of it is gone after one grace.
+      const graceMs = request.cancelGraceMs ?? killGraceMs;
+      await Promise.all([endProcessGroup(group, graceMs), endRest(graceMs)]);
+      return endRest(graceMs);
+    }
+    await endProcessGroup(group, killGraceMs);
+    return endRest(killGraceMs);
+  };
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const stop = (reason: typeof stopped): void => {
     stopped ??= reason;

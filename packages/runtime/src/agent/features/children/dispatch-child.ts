@@ -88,6 +88,11 @@ class DispatchedChild implements LiveRun {
     return this.#cancel("stop");
   }
 
+  /** An orchestrator knows no interrupt: calls that run elsewhere may finish. */
+  interrupt(): Promise<void> {
+    return this.#cancel("stop");
+  }
+
   abort(): Promise<void> {
     return this.#cancel("abort");
   }

@@ -72,11 +72,16 @@ async function watchChild(child: LiveRun, { parent, execution, name, begun }: Ch
     if (failure) child.detach(failure);
     else void child.abort().catch(() => {});
   };
-  const stop = (): void => void child.stop().catch(() => {});
+  const stop = (): void => {
+    if (!execution.interrupting.aborted) void child.stop().catch(() => {});
+  };
+  const interrupt = (): void => void child.interrupt().catch(() => {});
   execution.signal.addEventListener("abort", abort, { once: true });
   execution.stopping.addEventListener("abort", stop, { once: true });
+  execution.interrupting.addEventListener("abort", interrupt, { once: true });
   const { stopping } = execution.journal.state.run ?? {};
   if (execution.signal.aborted || stopping === "abort") abort();
+  else if (execution.interrupting.aborted) interrupt();
   else if (execution.stopping.aborted || stopping === "stop") stop();
   begun?.(child);
   try {
@@ -84,6 +89,7 @@ async function watchChild(child: LiveRun, { parent, execution, name, begun }: Ch
   } finally {
     execution.signal.removeEventListener("abort", abort);
     execution.stopping.removeEventListener("abort", stop);
+    execution.interrupting.removeEventListener("abort", interrupt);
     release();
   }
 }

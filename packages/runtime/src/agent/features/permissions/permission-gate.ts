@@ -1,4 +1,4 @@
-import { panicError, type CallEffects, type Tool } from "@keelson/protocol";
+import { panicError, type CallEffects, type Tool, type ToolEffect } from "@keelson/protocol";
 import { isDispatchTool } from "../../../tools/dispatch-tool.ts";
 import type { CompiledPolicy } from "../../definition/permissions/compiled-policy.ts";
 import { grantsFor } from "../../definition/permissions/granted-rules.ts";
@@ -22,9 +22,33 @@ async function checkPermission(loop: Loop, call: OpenCall): Promise<OpenCall | S
   const { tool } = call;
   // It tells what the model may be told anyway.
   if (isSearchTool(tool)) return call;
-  const effects = tool.effectsOf === undefined || !policiesOf(loop).some(looksAtEffects) ? undefined : await effectsOf(loop, tool, call);
-  const { reads = call.reads, secrets = call.secrets } = effects ?? {};
-  return judge(loop, { ...call, reads, secrets }, effects);
+  const told = tool.effectsOf === undefined ? undefined : await toldEffects(loop, tool, call);
+  const { reads = call.reads, secrets = call.secrets } = told?.judged ?? {};
+  return judge(loop, { ...call, reads, secrets, effect: narrowed(tool.effect, told?.effect) }, told?.judged);
+}
+
+/** What a tool says of a call: what rules are held against, where there are any, and its effect. */
+interface ToldEffects {
+  readonly judged: CallEffects | undefined;
+  readonly effect: CallEffects["effect"];
+}
+
+async function toldEffects(loop: Loop, tool: Tool, call: FittingCall): Promise<ToldEffects> {
+  if (policiesOf(loop).some(looksAtEffects)) {
+    const judged = await effectsOf(loop, tool, call);
+    return { judged, effect: judged?.effect };
+  }
+  if (tool.effect === "read") return { judged: undefined, effect: undefined };
+  // Nothing is judged by it, so a tool that fails to say it keeps its effect.
+  const found = await effectsOf(loop, tool, call).catch(() => undefined);
+  return { judged: undefined, effect: found?.effect };
+}
+
+const EFFECTS: readonly ToolEffect[] = ["read", "idempotent", "write"];
+
+/** The lesser of the two. */
+function narrowed(own: ToolEffect, told: ToolEffect | undefined): ToolEffect {
+  return told !== undefined && EFFECTS.includes(told) && EFFECTS.indexOf(told) < EFFECTS.indexOf(own) ? told : own;
 }
 
 async function judge(loop: Loop, call: OpenCall, effects: CallEffects | undefined): Promise<OpenCall | SettledCall> {

@@ -3,16 +3,20 @@ import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { checkEnding, RunEnding } from "../../turn/run-ending.ts";
 import { whoseQuestion } from "../approvals/list-questions.ts";
 import { decisionOn, publishQuestion, type Published, type Question } from "./publish-question.ts";
-import { waitForDecisions } from "./wait-for-decisions.ts";
+import { waitForDecisions, type DecisionWait } from "./wait-for-decisions.ts";
 
 /**
  * Asks people and returns what they decided, in the order of the questions. Questions and decisions are records: after a
  * crash nobody is asked twice. Whoever can answer in this process is waited for; else the run suspends with all questions.
  */
-export async function askPeople(loop: Loop, questions: readonly Question[]): Promise<readonly Decision[]> {
+export async function askPeople(
+  loop: Loop,
+  questions: readonly Question[],
+  { afterStop = false }: Pick<DecisionWait, "afterStop"> = {},
+): Promise<readonly Decision[]> {
   const asked = questions.map((question) => publishQuestion(loop, question));
-  if ((await waitForDecisions(loop, asked)) !== "decided") {
-    checkEnding(loop);
+  if ((await waitForDecisions(loop, asked, { afterStop })) !== "decided") {
+    if (!afterStop || isAborted(loop)) checkEnding(loop);
     const waits = openWaits(loop, asked);
     loop.execution.suspend(waits.some((wait) => wait.type === "decision") ? "awaiting-decision" : "awaiting-approval", waits);
   }
@@ -23,6 +27,10 @@ export async function askPeople(loop: Loop, questions: readonly Question[]): Pro
 export function openWaits(loop: Loop, asked: readonly Published[]): readonly Wait[] {
   const whose = whoseQuestion(sessionOf(loop).id, loop.execution.runId);
   return asked.filter(({ nonce }) => isOpen(loop, nonce)).map(({ nonce: _nonce, ...request }): Wait => ({ ...request, ...whose }));
+}
+
+function isAborted(loop: Loop): boolean {
+  return loop.attempts.runAborted || runOf(loop).stopping === "abort";
 }
 
 /** One that was given up is not. */

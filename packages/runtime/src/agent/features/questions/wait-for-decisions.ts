@@ -11,6 +11,8 @@ export interface DecisionWait {
   readonly isHeld?: boolean;
   /** Fires when whoever asked has no use for an answer any more. */
   readonly signal?: AbortSignal;
+  /** The run was stopped before these questions were asked: only a stop that comes now ends the waiting. */
+  readonly afterStop?: boolean;
 }
 
 /** `ending`: the run was told to end, or nobody has a use for the answers any more. `open`: nobody answered in time. */
@@ -34,7 +36,7 @@ async function waitWhileAnybodyAnswers(
   loop: Loop,
   first: readonly Published[],
   open: () => readonly Published[],
-  { isHeld = false, signal }: DecisionWait,
+  { isHeld = false, signal, afterStop = false }: DecisionWait,
 ): Promise<DecisionsWaited> {
   const { execution } = loop;
   const approvals = approvalsOf(loop);
@@ -78,7 +80,7 @@ async function waitWhileAnybodyAnswers(
       await loop.readInbox();
       if (failure) throw failure;
       if (open().length === 0) return "decided";
-      if (isEnding(loop) || signal?.aborted === true) return "ending";
+      if (isEnding(loop, afterStop) || signal?.aborted === true) return "ending";
       if (last) return "open";
       await rung;
     }
@@ -87,8 +89,9 @@ async function waitWhileAnybodyAnswers(
   }
 }
 
-function isEnding(loop: Loop): boolean {
-  return loop.attempts.runAborted || loop.attempts.stopped || runOf(loop).stopping !== undefined;
+function isEnding(loop: Loop, afterStop: boolean): boolean {
+  const { stopping } = runOf(loop);
+  return loop.attempts.runAborted || loop.attempts.stopped || stopping === "abort" || (!afterStop && stopping !== undefined);
 }
 
 /** Wakes whoever waits for it; a ring that nobody waits for yet is not lost. */
