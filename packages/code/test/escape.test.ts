@@ -53,7 +53,9 @@ describe("Esc in a terminal", () => {
     expect(pids.map(isAlive)).toEqual([false, false]);
     terminal.type("and now?\r");
     await terminal.until(/Going on\./);
-    expect(resultsIn(workspace.server.requests[1] as never)).toMatch(/begun[\s\S]*interrupted by the person, and ended with everything it started/);
+    expect(resultsIn(workspace.server.requests[1] as never)).toMatch(
+      /begun[\s\S]*interrupted by the person, and ended with everything it started/,
+    );
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
     expect(await eventsOf(workspace)).toContainEqual(expect.objectContaining({ type: "tool-result", name: "bash", interrupted: true }));

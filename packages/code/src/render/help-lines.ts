@@ -9,7 +9,8 @@ export interface ListedCommand {
   readonly description: string;
 }
 
-const KEYS = "While it works, what you type steers it. Esc ends what it does now, commands included. Ctrl-C stops it after this step, Ctrl-C again aborts it.";
+const KEYS =
+  "While it works, what you type steers it. Esc ends what it does now, commands included. Ctrl-C stops it after this step, Ctrl-C again aborts it.";
 // Below this the words of a command would be a column of single words.
 const LEAST_WORDS = 24;
 // One long name must not move the words of all others.

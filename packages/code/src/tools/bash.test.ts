@@ -114,7 +114,9 @@ describe("bash", () => {
     );
     expect(await running).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringMatching(new RegExp(`^ready\\n(?:STDERR:\\nhalf\\n)?\\[${words}, and ended with everything it started\\]$`)) }],
+      content: [
+        { text: expect.stringMatching(new RegExp(`^ready\\n(?:STDERR:\\nhalf\\n)?\\[${words}, and ended with everything it started\\]$`)) },
+      ],
     });
   });
 
@@ -171,7 +173,8 @@ describe("the progress of a command", () => {
 });
 
 it("says of a line that is understood to change nothing that it may be repeated after a crash, and of no other", async () => {
-  const effect = async (input: object): Promise<unknown> => (await workspace.tool("bash").effectsOf?.(input, { cwd: workspace.root }))?.effect;
+  const effect = async (input: object): Promise<unknown> =>
+    (await workspace.tool("bash").effectsOf?.(input, { cwd: workspace.root }))?.effect;
   const lines = ["ls -la", "git status && cat a | head -3", "cd src; grep -r x ."];
   expect(await Promise.all(lines.map((command) => effect({ command })))).toEqual(["read", "read", "read"]);
   const others = ["touch a", "ls > a", "npm test", "cat $(rm a)", "curl example.com", "unknown-program", "ls; if"];

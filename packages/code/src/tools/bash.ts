@@ -143,7 +143,12 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
         // It printed this, and may have done what that says.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish("");
         const why = call.signal.reason === "interrupted" ? "interrupted by the person" : "cancelled with the run";
-        return await present({ words: `${why}, and ended with everything it started`, isError: true }, output.stdout.text, output.stderr.text, untold());
+        return await present(
+          { words: `${why}, and ended with everything it started`, isError: true },
+          output.stdout.text,
+          output.stderr.text,
+          untold(),
+        );
       } finally {
         progress.end();
       }

@@ -66,10 +66,17 @@ describe("run.interrupt()", () => {
     await run.interrupt("enough");
     const { events, outcome } = await watched;
     expect(outcome).toMatchObject({ reason: "stopped", why: "enough", turns: 1 });
-    expect(ofType(events, "tool-result").map(({ name, output, isError, interrupted }) => ({ name, output, isError, interrupted }))).toEqual([
-      { name: "work", output: expect.objectContaining({ content: [{ type: "text", text: "half of it" }] }), isError: true, interrupted: true },
-      { name: "after", output: expect.stringMatching(/^Not run: /), isError: true, interrupted: undefined },
-    ]);
+    expect(ofType(events, "tool-result").map(({ name, output, isError, interrupted }) => ({ name, output, isError, interrupted }))).toEqual(
+      [
+        {
+          name: "work",
+          output: expect.objectContaining({ content: [{ type: "text", text: "half of it" }] }),
+          isError: true,
+          interrupted: true,
+        },
+        { name: "after", output: expect.stringMatching(/^Not run: /), isError: true, interrupted: undefined },
+      ],
+    );
     expect([reasons, after.calls]).toEqual([["interrupted"], []]);
   });
 
@@ -106,7 +113,11 @@ describe("run.interrupt()", () => {
   });
 
   it.each([
-    ["that changed nothing", () => "not-done" as const, { output: expect.stringContaining("before this call changed anything"), isError: true }],
+    [
+      "that changed nothing",
+      () => "not-done" as const,
+      { output: expect.stringContaining("before this call changed anything"), isError: true },
+    ],
     ["that was carried out", () => ({ output: "done after all" }), { output: "done after all", isError: false }],
   ])("asks the tool of a write that broke off, and records one %s as that", async (_what, reconcile, result) => {
     const write = heldTool("write", (call) => onSignal(call, refusing), { reconcile });
@@ -158,11 +169,15 @@ describe("a write of a server that an interrupt cuts off", () => {
     const { services, send, outcome, resume } = await interrupted();
     expect(outcome).toMatchObject({
       reason: "awaiting-decision",
-      waits: [{ type: "decision", operation: "send", reason: expect.stringContaining("the run was interrupted before it said what it did") }],
+      waits: [
+        { type: "decision", operation: "send", reason: expect.stringContaining("the run was interrupted before it said what it did") },
+      ],
     });
     const records = [];
     for await (const record of services.log.read(sessionLog("s" as SessionId))) records.push(record);
-    expect(records.filter(({ type }) => type === "tool-unknown").map(({ data }) => data)).toMatchObject([{ name: "send", interrupted: true }]);
+    expect(records.filter(({ type }) => type === "tool-unknown").map(({ data }) => data)).toMatchObject([
+      { name: "send", interrupted: true },
+    ]);
     const { events, outcome: end } = await watch(await resume(() => ({ type: "supply", output: "sent" })));
     expect(end.reason).toBe("stopped");
     expect(ofType(events, "tool-result")).toMatchObject([{ name: "send", output: "sent", isError: false }]);

@@ -14,7 +14,9 @@ function agentWith(effectsOf: () => CallEffects, mode: "default" | "bypass-all")
   return ({ points }) =>
     createAgent({
       name: "shell",
-      model: scriptByTurn(points, "scripted/shell", (turn) => (turn === 0 ? { toolCalls: [{ name: "run", input: {} }] } : { text: "Done." })),
+      model: scriptByTurn(points, "scripted/shell", (turn) =>
+        turn === 0 ? { toolCalls: [{ name: "run", input: {} }] } : { text: "Done." },
+      ),
       permissions: { mode, rules: [{ pattern: "run", behavior: "allow" }] },
       tools: [
         defineTool({

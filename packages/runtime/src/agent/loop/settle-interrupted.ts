@@ -29,7 +29,8 @@ function wasCutOff(call: EndedCall): call is ExecutedCall {
 }
 
 async function settle(loop: Loop, call: ExecutedCall): Promise<ExecutedCall | WaitingCall> {
-  if (call.effect !== "write" || !mayHaveRun(loop, call)) return interrupted(call, "Interrupted: the run was stopped before this call was done.");
+  if (call.effect !== "write" || !mayHaveRun(loop, call))
+    return interrupted(call, "Interrupted: the run was stopped before this call was done.");
   const found = await reconcileWithin(loop, call);
   if (found === "not-done") {
     noteNotDone(loop, call);
