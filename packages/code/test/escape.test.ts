@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile, mkdir } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { openWorkspace, resultsIn, type Workspace } from "./keelson-process.ts";
@@ -13,10 +14,10 @@ const UNASKED = ["--permission-mode", "bypass-all"];
 /** A server that does what it is asked and never says so. */
 const MUTE_SERVER = NOTE_SERVER.replace("if (id !== undefined)", 'if (id !== undefined && method !== "tools/call")');
 
+/** A process that ended stays a zombie where process 1 collects nobody. */
 const isAlive = (pid: string): boolean => {
   try {
-    process.kill(Number(pid), 0);
-    return true;
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
   } catch {
     return false;
   }
@@ -85,8 +86,21 @@ describe("Esc in a terminal", () => {
   });
 
   it("leaves a call of a server that does not answer, and asks about it before the next message is sent", async () => {
-    const call = { name: "mcp__notes__take", input: { path: "taken.txt" } };
-    await using workspace = await openWorkspace([{ toolCalls: [call] }, { text: "Going on." }], { "notes.mjs": MUTE_SERVER });
+    const take = { name: "mcp__notes__take", input: { path: "taken.txt" } };
+    let asked = 0;
+    let taking = 0;
+    await using workspace = await openWorkspace(
+      ({ body }) => {
+        asked++;
+        if (taking > 0) return { text: "Going on." };
+        // The server comes while the run is at work.
+        if (!JSON.stringify(body).includes(`"${take.name}"`))
+          return { toolCalls: [{ name: "bash", input: { command: `sleep 0.5; echo ${asked}` } }] };
+        taking = asked;
+        return { toolCalls: [take] };
+      },
+      { "notes.mjs": MUTE_SERVER },
+    );
     await mkdir(workspace.home, { mode: 0o700 });
     await writeFile(join(workspace.home, "version"), "1\n");
     const servers = { notes: { command: process.execPath, args: ["notes.mjs"] } };
@@ -101,10 +115,10 @@ describe("Esc in a terminal", () => {
     await terminal.until(/the run was interrupted before it said what it did/);
     terminal.pause();
     await terminal.until(HEARD);
-    expect(workspace.server.requests.length).toBe(1);
+    expect(asked).toBe(taking);
     terminal.type("f\r");
     await terminal.until(/Going on\./);
-    expect(JSON.stringify(workspace.server.requests[1]?.body)).toMatch(/counts as failed[\s\S]*and now\?/);
+    expect(JSON.stringify(workspace.server.requests.at(-1)?.body)).toMatch(/counts as failed[\s\S]*and now\?/);
     // It was made once.
     expect(await readFile(join(workspace.project, "taken.txt"), "utf8")).toBe("noted\n");
   });

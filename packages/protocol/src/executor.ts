@@ -43,6 +43,8 @@ export interface ExecuteRequest {
    * Executors that hide nothing ignore it.
    */
   mayReveal?(path: string): boolean;
+  /** True: the response says in which folder a command line ended, as its own shell has it then. Executors that cannot tell ignore it. */
+  readonly reportsDirectory?: boolean;
   /** Called once, when it runs. */
   onStart?(started: { readonly pid: number }): void;
   /** Called with text as it arrives. */
@@ -62,6 +64,11 @@ export interface ExecuteResponse {
   readonly stderrBlob?: Digest;
   readonly timedOut: boolean;
   readonly durationMs: number;
+  /**
+   * The folder in which the shell of a command line ended, absolute and with links followed, if the request asks for it. Absent where that is not
+   * known: a program took the place of the shell, or the shell is not bash. A `cd` in a subshell or a pipeline does not count, as in any shell.
+   */
+  readonly directory?: string;
   /** Ids of processes that it started and that could not be ended with it, where the executor knows of such. */
   readonly left?: readonly number[];
   /** Entries that a sandbox moved aside, because programs outside of it would obey them. `stderr` names them, too. */
@@ -84,7 +91,7 @@ export interface MovedEntry {
 }
 
 /** What holds for all programs of a pipeline. */
-export type PipelineRequest = Omit<ExecuteRequest, "command" | "program" | "args" | "pty" | "onStart" | "blobs">;
+export type PipelineRequest = Omit<ExecuteRequest, "reportsDirectory" | "command" | "program" | "args" | "pty" | "onStart" | "blobs">;
 
 export interface StageResponse {
   /** `null` when a signal ended it, as `SIGPIPE` does when the next one reads no more; some executors tell that as 128 and its number. */
@@ -101,7 +108,7 @@ export interface PipelineResponse extends ExecuteResponse {
 }
 
 /** A command to start in the background. Its stdout and stderr are one output. `signal` counts for the start only. */
-export type JobRequest = Omit<ExecuteRequest, "onOutput" | "onStart">;
+export type JobRequest = Omit<ExecuteRequest, "reportsDirectory" | "onOutput" | "onStart">;
 
 export interface JobOutput {
   readonly job: JobInfo;

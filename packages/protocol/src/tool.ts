@@ -118,6 +118,17 @@ export interface ToolCall<Context = unknown> {
   ask?(question: ToolQuestion): Promise<ToolAnswer>;
   /** Asks the model of the run, charged to its budgets. A call that is made again gets what it was told before. Absent outside of a run. */
   infer?(request: ToolInference): Promise<ToolInferenceAnswer>;
+  /**
+   * The values that tools of the session keep, by name, as they were when the response with this call came: all its calls see the same, also after a
+   * crash. Absent outside of a run.
+   */
+  readonly kept?: JsonObject;
+  /**
+   * Keeps a small value for the session, in the place of one of this name. It counts with the result of this call, and is in `kept` of the calls of
+   * later responses: after a resume, in a fork and in later runs of the session, too. A call that throws has kept nothing. Absent outside of a run.
+   * @throws ToolError if the session would keep more than 64 KiB
+   */
+  keep?(name: string, value: JsonValue): void;
   /** The batch in which this call runs. Absent outside of a run, and in `reconcile`. */
   readonly batch?: CallBatch;
   /** The agent's working directory, when it has one. */
@@ -137,6 +148,8 @@ export interface ToolCall<Context = unknown> {
 /** Where a call would run, by what is known before it does. */
 export interface CallPlace<Context = unknown> {
   readonly cwd?: string;
+  /** As in `ToolCall`. */
+  readonly kept?: JsonObject;
   /** As in `ToolCall`. */
   readonly context?: Context;
   /**

@@ -100,7 +100,7 @@ const PROGRAM = {
 const JOB: OptionNames<JobRequest> = { ...PROGRAM, command: true, program: true, args: true, blobs: true, pty: true };
 
 export const EXECUTOR_METHODS: MethodOptions<Executor> = {
-  execute: [0, { ...JOB, onStart: true, onOutput: true }],
+  execute: [0, { ...JOB, reportsDirectory: FLAG_OPTION, onStart: true, onOutput: true }],
   pipeline: [1, { ...PROGRAM, onOutput: true }],
 };
 

@@ -33,6 +33,7 @@ const TYPES: { readonly [T in Exclude<RecordType, DurableEvent["type"]>]: true }
   "tools-loaded": true,
   "tool-version": true,
   "tool-not-done": true,
+  "tool-kept": true,
   "tool-suspended": true,
   "question-closed": true,
   "tool-inference": true,

@@ -169,6 +169,8 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
   /** A tool of a source runs in another version than the session knew, if it knew one: from the next turn on this is the one that is known. */
   readonly "tool-version": { readonly tool: string; readonly version: string };
   readonly "tool-not-done": { readonly callId: CallId };
+  /** Values that a tool keeps for the session, by name. */
+  readonly "tool-kept": { readonly callId: CallId; readonly values: JsonObject };
   /** It was ended here for a question that nobody has answered: it is made again from its start. */
   readonly "tool-suspended": { readonly callId: CallId };
   /** Nobody waits for the answer to this question any more. */

@@ -78,6 +78,8 @@ export interface RunState {
   callsState?: string;
   /** What stood in `untrusted` when the calls of the last message were asked for: gates look at this, so that a replay decides alike. */
   callsUntrusted?: readonly string[];
+  /** What tools kept when the calls of the last message were asked for: all of these calls see the same, and so does a replay. */
+  callsKept?: JsonObject;
   /** The agent's definition changed since the last response of the open turn: its calls may not fit the new one. */
   outdated?: true;
   /** The last assistant message. */
@@ -167,6 +169,7 @@ export interface TurnBorder {
   readonly stateUpdate: string;
   readonly strategyStates: SessionState["strategyStates"];
   readonly untrusted: SessionState["untrusted"];
+  readonly kept?: JsonObject;
 }
 
 /** The fold of a session's log. Only `applyRecord` changes it. */
@@ -217,6 +220,8 @@ export interface SessionState {
   offers?: ReadonlyMap<string, ToolOffers>;
   /** Names of tools of sources that a model was told of whole, by agent; absent while there are none. Never changed in place. */
   loadedTools?: ReadonlyMap<string, readonly string[]>;
+  /** The values that tools keep for the session, by name; absent while there are none. Never changed in place. */
+  kept?: JsonObject;
   /** In which version tools of sources last ran; absent while none did. Never changed in place. */
   toolVersions?: ReadonlyMap<string, string>;
   /** Seq of the last inbox entry that was read. */
@@ -273,6 +278,7 @@ export function forkedSession(id: SessionId, parent: SessionState): SessionState
     offers,
     loadedTools,
     toolVersions,
+    kept,
   } = parent;
   const state = emptySession(id);
   state.totals.turns = parent.totals.turns;
@@ -291,6 +297,7 @@ export function forkedSession(id: SessionId, parent: SessionState): SessionState
     ...(offers && { offers }),
     ...(loadedTools && { loadedTools }),
     ...(toolVersions && { toolVersions }),
+    ...(kept && { kept }),
   };
 }
 

@@ -86,6 +86,8 @@ function putResult(loop: Loop, call: ExecutedCall | SettledCall, outcome: CallOu
   const ran = call.state === "executed" || call.why === "ran";
   if (ran && hooksOf(loop)?.afterTools) noteArguments(loop, call);
   if (call.state === "executed" && !call.result.isError) recordEffects(loop, call.declared, call.part.id);
+  if (call.state === "executed" && call.keeps.size > 0 && call.result.failure === undefined)
+    loop.execution.put(`${call.key}/kept`, "tool-kept", { callId: call.part.id, values: Object.fromEntries(call.keeps) });
   loop.execution.put(
     `${call.key}/result`,
     "tool-result",

@@ -9,6 +9,7 @@ import { guardedSecrets } from "./guarded-secrets.ts";
 import { idempotencyKey } from "./idempotency-key.ts";
 import { labelledState } from "./labelled-state.ts";
 import { hostVerdict, mayReveal } from "./host-verdict.ts";
+import { keepValue } from "./keep-value.ts";
 import { mayRead } from "./may-read.ts";
 import { toolServicesOf } from "../turn/held-services.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
@@ -49,6 +50,8 @@ export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, { b
     mayRead: (path) => mayRead(loop, call, path),
     judgeHost: (host, port) => hostVerdict(loop, call, host, port),
     mayReveal: (file) => mayReveal(loop, call, file),
+    kept: runOf(loop).callsKept ?? {},
+    keep: (name, value) => keepValue(loop, call, name, value),
     markUntrusted: (source) => void call.marks.push(source),
     ...(broker && { ask: (question) => askInCall(broker, question), infer: (request) => inferInCall(broker, request) }),
     ...(batch && { batch }),

@@ -42,7 +42,7 @@ async function settle(loop: Loop, call: ExecutedCall): Promise<ExecutedCall | Wa
   }
   noteUnknown(loop, call, { interrupted: true });
   const asked = publishQuestion(loop, unknownQuestion(loop, call, ""));
-  const { state: _state, result: _result, declared: _declared, marks: _marks, ...fitting } = call;
+  const { state: _state, result: _result, declared: _declared, marks: _marks, keeps: _keeps, ...fitting } = call;
   return { ...fitting, state: "waiting", suspension: new Suspension("awaiting-decision", openWaits(loop, [asked])) };
 }
 

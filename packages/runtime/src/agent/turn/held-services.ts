@@ -1,5 +1,5 @@
-import type { CallPlace } from "@keelson/protocol";
-import type { Loop, ToolServices } from "./loop.ts";
+import type { CallPlace, JsonObject } from "@keelson/protocol";
+import { runOf, type Loop, type ToolServices } from "./loop.ts";
 import { PartKey } from "./run-parts.ts";
 import { toolContextOf } from "./tool-context.ts";
 
@@ -18,6 +18,8 @@ export function toolServicesOf({ parts, toolServices }: Pick<Loop, "parts" | "to
   return held.services;
 }
 
+const NOTHING_KEPT: JsonObject = {};
+
 /** Where calls of a run would work. Of an environment that is not open nothing is known, so nothing is said to be confined. */
 export function callPlaceOf(loop: Loop): CallPlace {
   const { parts, toolServices, agent } = loop;
@@ -27,6 +29,7 @@ export function callPlaceOf(loop: Loop): CallPlace {
   const context = toolContextOf(loop);
   return {
     ...(cwd !== undefined && { cwd }),
+    kept: runOf(loop).callsKept ?? NOTHING_KEPT,
     ...(exec && { exec }),
     ...(environment && { environment }),
     ...(context !== undefined && { context }),

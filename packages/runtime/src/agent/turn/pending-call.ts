@@ -83,6 +83,8 @@ export interface RunningCall extends FittingCall {
   readonly declared: Admission[];
   /** Where text that it came across is from that nobody vouches for. */
   readonly marks: string[];
+  /** Values that it keeps for the session; they count with its result. */
+  readonly keeps: Map<string, JsonValue>;
 }
 
 /** It ran in this process. */
@@ -90,6 +92,7 @@ export interface ExecutedCall extends FittingCall {
   readonly state: "executed";
   readonly declared: readonly Admission[];
   readonly marks: readonly string[];
+  readonly keeps: ReadonlyMap<string, JsonValue>;
   readonly result: CallExecution & { readonly durationMs: number };
 }
 
@@ -155,18 +158,25 @@ export function allow(call: AskingCall): ReadyCall {
 
 /** @param number which of its executions this is */
 export function startCall(call: ReadyCall, number: number): RunningCall {
-  return { ...call, state: "running", number, declared: [], marks: [] };
+  return { ...call, state: "running", number, declared: [], marks: [], keeps: new Map() };
 }
 
 /** A call whose execution came to its end, also where it threw. */
 export function endedCall(call: RunningCall, result: StepResult<CallExecution | SuspendedExecution>): ExecutedCall | WaitingCall {
-  const { number: _number, declared, marks, ...fitting } = call;
+  const { number: _number, declared, marks, keeps, ...fitting } = call;
   if (!result.ok) return executed({ output: result.failure.message, isError: true });
   if ("suspended" in result.value) return { ...fitting, state: "waiting", suspension: result.value.suspended };
   return executed(result.value);
 
   function executed(execution: CallExecution): ExecutedCall {
-    return { ...fitting, state: "executed", declared, marks, result: { ...execution, durationMs: result.endedAt - result.startedAt } };
+    return {
+      ...fitting,
+      state: "executed",
+      declared,
+      marks,
+      keeps,
+      result: { ...execution, durationMs: result.endedAt - result.startedAt },
+    };
   }
 }
 

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { normalize, resolve } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { doubtCalculated } from "./arithmetic.ts";
 import { checkRepositories } from "./git/check-repositories.ts";
@@ -21,16 +21,20 @@ const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
  * it can't follow is `unknown`. Nothing is run. The only files that are read are the settings of git, if the line has a command of git that only
  * looks: with settings that may start a program it does not run unasked.
  *
- * `cwd` is the workspace, in which the line starts: what it reads there asks nobody. Links that lead out of it are followed, and patterns are
+ * `cwd` is the workspace, and `folder`, relative to it, is where the line starts if that is not the workspace itself. What it reads there asks nobody. Links that lead out of it are followed, and patterns are
  * held against the names of its files. Without it, relative paths count as inside. With `findSecrets`, the files with secrets in a folder that
  * a command goes through are among what it reads: say so if nothing else keeps commands from them.
  */
 export async function readCommandLine(
   text: string,
-  options: { readonly cwd?: string | undefined; readonly findSecrets?: boolean | undefined } = {},
+  options: {
+    readonly cwd?: string | undefined;
+    readonly folder?: string | undefined;
+    readonly findSecrets?: boolean | undefined;
+  } = {},
 ): Promise<CallEffects> {
-  checkOptionNames("readCommandLine", options, { cwd: true, findSecrets: true });
-  const { cwd, findSecrets: findsSecrets = false } = options;
+  checkOptionNames("readCommandLine", options, { cwd: true, folder: true, findSecrets: true });
+  const { cwd, folder = ".", findSecrets: findsSecrets = false } = options;
   if (text.length > MAX_PARSED_CHARACTERS)
     return {
       unknown: [`The command line has ${text.length} characters; of more than ${MAX_PARSED_CHARACTERS} it isn't told what they do.`],
@@ -69,7 +73,7 @@ export async function readCommandLine(
     depth: 0,
     visited: 0,
   };
-  reading.readText(text, { folders: [workspace ?? "."] });
+  reading.readText(text, { folders: [workspace === undefined ? normalize(folder) : resolve(workspace, folder)] });
   doubtCalculated(reading);
   if (reading.hasTrap && reading.usesConstants) reading.unknown.add("What `trap` sets between the commands can't be read.");
   await checkRepositories(reading);

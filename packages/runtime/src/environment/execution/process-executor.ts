@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { neededToRun, withoutSecrets } from "./child-environment.ts";
 import { type CommandExecutor, createExecutor } from "./create-executor.ts";
+import { canReportDirectory, DirectoryReport, reportingShell } from "./directory-report.ts";
 import { runProcess, type Wiring } from "./run-process.ts";
 import { endStrays } from "./stray-processes.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
@@ -48,22 +49,48 @@ export function createProcessExecutor(options: ProcessExecutorOptions): CommandE
     const cwd = resolve(options.cwd, request.cwd ?? ".");
     const own = request.inheritEnv === false ? neededToRun(inherited) : inherited;
     const env = request.env === undefined ? own : { ...own, ...request.env };
+    const report = mayReport(request) && canReportDirectory((shell ??= defaultShell())) ? new DirectoryReport() : undefined;
     const [program, args] =
-      request.command === undefined ? [request.program, request.args ?? []] : [(shell ??= defaultShell()), ["-c", request.command]];
+      request.command === undefined
+        ? [request.program, request.args ?? []]
+        : shellCall((shell ??= defaultShell()), request.command, report);
     if (program === undefined || (request.command !== undefined && request.program !== undefined)) {
       throw new EnvironmentError({ kind: "other", message: "Exactly one of `command` and `program` says what to run." });
     }
-    return runProcess(
-      // Whatever the command starts inherits the mark.
-      { program, args, cwd, env: { ...env, [mark]: "1" }, mark, endRest: (graceMs) => endStrays(mark, graceMs) },
+    const response = await runProcess(
+      {
+        program,
+        args,
+        cwd,
+        // Whatever the command starts inherits the mark.
+        env: { ...env, [mark]: "1" },
+        mark,
+        ...(report && { descriptors: ["pipe"], onStart: (child) => report.follow(child, REPORT_FD) }),
+        endRest: (graceMs) => endStrays(mark, graceMs),
+      },
       request,
       options,
       wiring,
     );
+    return report?.directory === undefined ? response : { ...response, directory: report.directory };
   };
   // A name of its own, so that a command of a command has both.
   return createExecutor(run, () => `KEELSON_COMMAND_${randomUUID().replaceAll("-", "")}`);
 }
+
+/** On a terminal there are no other descriptors. */
+function mayReport({ command, reportsDirectory = false, pty = false }: ExecuteRequest): boolean {
+  return reportsDirectory && command !== undefined && pty === false;
+}
+
+function shellCall(shell: string, command: string, report: DirectoryReport | undefined): readonly [string, readonly string[]] {
+  if (report === undefined) return [shell, ["-c", command]];
+  const [program = shell, ...args] = reportingShell([shell], command, REPORT_FD);
+  return [program, args];
+}
+
+/** The number of the descriptor that a shell reports to, when it starts. */
+const REPORT_FD = 3;
 
 function defaultShell(): string {
   return ["/bin/bash", "/usr/bin/bash"].find((path) => existsSync(path)) ?? "/bin/sh";

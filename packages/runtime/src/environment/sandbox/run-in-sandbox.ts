@@ -6,6 +6,7 @@ import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteRe
 import { readCommandLine } from "../command-line/read-command-line.ts";
 import { neededToRun } from "../execution/child-environment.ts";
 import { isCredentialFolder } from "../operators/credential-folder.ts";
+import { canReportDirectory, DirectoryReport, reportingShell } from "../execution/directory-report.ts";
 import { runProcess, type Wiring } from "../execution/run-process.ts";
 import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
 import { cannotRun } from "./cannot-run.ts";
@@ -120,7 +121,6 @@ async function runInSandbox(
   const bash = options.shell === undefined ? await programPath("/bin/bash") : undefined;
   // Where its standard input is a socket, bash takes itself for the shell of a remote user and would load `~/.bashrc`.
   const shell = bash === undefined ? [options.shell ?? "/bin/sh"] : [bash, "--norc"];
-  const command = request.command === undefined ? [request.program ?? "", ...(request.args ?? [])] : [...shell, "-c", request.command];
   const node = await realpath(process.execPath);
   const session = ownSession(options.session);
   const temporaryBytes = parseSize(policy.resources?.temporary ?? DEFAULT_TEMPORARY_BYTES) ?? DEFAULT_TEMPORARY_BYTES;
@@ -134,7 +134,15 @@ async function runInSandbox(
   const withNetwork = hasNetwork && held === undefined;
   const withLink = wiring.onLink !== undefined;
   const channel = withLink ? LINK_FD + 1 : GATE_FD + 1;
-  const last = GATE_FD + Number(withLink) + Number(withNetwork);
+  const folderReport = request.reportsDirectory === true && canReportDirectory(shell[0] ?? "") ? new DirectoryReport() : undefined;
+  const reportFd = GATE_FD + Number(withLink) + Number(withNetwork) + 1;
+  const last = folderReport === undefined ? reportFd - 1 : reportFd;
+  const command =
+    request.command === undefined
+      ? [request.program ?? "", ...(request.args ?? [])]
+      : folderReport === undefined
+        ? [...shell, "-c", request.command]
+        : reportingShell(shell, request.command, reportFd);
   const variables = Object.entries(env);
   const late = variables.filter(([name]) => !isSafeAtStart(name)).map(([name, value]) => `${name}=${value}`);
   const steps = [
@@ -200,8 +208,14 @@ async function runInSandbox(
         // What bubblewrap is started with can be read in the sandbox.
         env: {},
         mark: "",
-        descriptors: ["pipe", "pipe", "pipe", "pipe", ...(withLink ? (["pipe"] as const) : []), ...(withNetwork ? (["ipc"] as const) : [])],
+        descriptors: [
+          ...(["pipe", "pipe", "pipe", "pipe"] as const),
+          ...(withLink ? (["pipe"] as const) : []),
+          ...(withNetwork ? (["ipc"] as const) : []),
+          ...(folderReport ? (["pipe"] as const) : []),
+        ],
         onStart(child) {
+          folderReport?.follow(child, reportFd);
           status.follow(child, STATUS_FD);
           give(child, FILTER_FD, filter);
           give(child, ARGUMENTS_FD, args.map((argument) => `${argument}\0`).join(""));
@@ -238,6 +252,7 @@ async function runInSandbox(
     return {
       ...withHidden(response, hiding.hidden, request),
       ...(memoryLimit !== undefined && { memoryLimit }),
+      ...(folderReport?.directory !== undefined && { directory: folderReport.directory }),
       ...(refusedConnections.length > 0 && { refusedHosts: refusedConnections }),
     };
   } finally {

@@ -40,6 +40,8 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
     state.compaction = border?.compaction ?? "";
     state.strategyStates = border?.strategyStates ?? NO_STATES;
     state.untrusted = border?.untrusted ?? NO_NAMES;
+    if (border?.kept) state.kept = border.kept;
+    else delete state.kept;
     if (data.agentState) {
       state.agentState = data.agentState;
       state.stateUpdate = border?.stateUpdate ?? "";

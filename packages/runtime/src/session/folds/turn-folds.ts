@@ -16,6 +16,7 @@ export type TurnRecordType =
   | "tool-calls-complete"
   | "tool-result"
   | "tool-version"
+  | "tool-kept"
   | "approval-request"
   | "approval-decision"
   | "question-closed"
@@ -75,6 +76,8 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     if (run.strategyState !== undefined) run.callsState = run.strategyState;
     if (state.untrusted.length > 0) run.callsUntrusted = state.untrusted;
     else if (run.callsUntrusted) delete run.callsUntrusted;
+    if (state.kept !== undefined) run.callsKept = state.kept;
+    else if (run.callsKept) delete run.callsKept;
   },
   "tool-calls-complete": (state) => {
     const run = running(state);
@@ -107,6 +110,9 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
         },
       ],
     });
+  },
+  "tool-kept": (state, _record, { values }) => {
+    state.kept = { ...state.kept, ...values };
   },
   "tool-version": (state, _record, { tool, version }) => {
     const run = running(state);
@@ -161,6 +167,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
         stateUpdate: state.stateUpdate,
         strategyStates: state.strategyStates,
         untrusted: state.untrusted,
+        ...(state.kept && { kept: state.kept }),
       });
     }
     run.open = new Map();
