@@ -14,7 +14,7 @@ const UNASKED = ["--permission-mode", "bypass-all"];
 /** A server that does what it is asked and never says so. */
 const MUTE_SERVER = NOTE_SERVER.replace("if (id !== undefined)", 'if (id !== undefined && method !== "tools/call")');
 
-/** A process that ended stays a zombie where process 1 collects nobody. */
+/** False for a zombie, too: process 1 of a container may not collect those. */
 const isAlive = (pid: string): boolean => {
   try {
     return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
@@ -73,7 +73,7 @@ describe("Esc in a terminal", () => {
     await vi.waitUntil(() => workspace.server.requests.length === 1, 60_000);
     await terminal.until(/edit_file|big\.txt/);
     terminal.type(ESCAPE);
-    // Where the edit was done already, the response after it is what ends.
+    // If the edit was done already, the response after it ends.
     await terminal.until(/(?:✗ stopped|Going on\.)[\s\S]*\n› $/);
     const now = await readFile(join(workspace.project, "big.txt"), "utf8");
     expect([now.length, await readdir(workspace.project)]).toEqual([old.length, ["big.txt"]]);

@@ -4,7 +4,7 @@
  */
 export interface CallEffects {
   /**
-   * What this call does to the world, if that is less than the `effect` of its tool: `read` for a command line that is known to change nothing.
+   * The effect of this call, if it is less than the `effect` of its tool: `read` for a command line that is known to change nothing.
    * After a crash such a call is executed again without a question. An effect that is more than that of the tool is ignored.
    */
   readonly effect?: "read" | "idempotent";

@@ -43,7 +43,7 @@ export interface ExecuteRequest {
    * Executors that hide nothing ignore it.
    */
   mayReveal?(path: string): boolean;
-  /** True: the response says in which folder a command line ended, as its own shell has it then. Executors that cannot tell ignore it. */
+  /** True: the response says in which folder a command line ended, as its own shell has it then. Executors that do not know it ignore it. */
   readonly reportsDirectory?: boolean;
   /** Called once, when it runs. */
   onStart?(started: { readonly pid: number }): void;

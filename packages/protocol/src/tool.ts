@@ -148,7 +148,7 @@ export interface ToolCall<Context = unknown> {
 /** Where a call would run, by what is known before it does. */
 export interface CallPlace<Context = unknown> {
   readonly cwd?: string;
-  /** As in `ToolCall`. */
+  /** The values that tools keep, see `ToolCall.kept`. */
   readonly kept?: JsonObject;
   /** As in `ToolCall`. */
   readonly context?: Context;

@@ -20,7 +20,7 @@ import { watchRun } from "./watch-run.ts";
 /** What a conversation needs from the process around it; the session is made by its first run. */
 export interface ConversationHost {
   start(text: string, model: string): Promise<Run<unknown>>;
-  /** Goes on with the run of the session, which waits. */
+  /** Resumes the run of the session, which waits. */
   resume(): Promise<Run<unknown>>;
   /** Keeps patterns of allow rules for later sessions in this project. */
   allowInProject(rules: readonly string[]): Promise<void>;
@@ -70,7 +70,7 @@ export function createConversation({ screen, style, host, commands, model: first
   let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
   /** The question that was shown last. */
   let lastAsked: ApprovalRequest | undefined;
-  /** The run of the session waits for a decision: the next message goes on with it first. */
+  /** The run of the session waits for a decision: the next message resumes it first. */
   let waiting = false;
   let stopping = false;
   let leaving = false;

@@ -1,4 +1,4 @@
-import { type CallEffects, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
+import type { CallEffects, ExecuteRequest, ExecuteResponse } from "@keelson/protocol";
 import { createProcessExecutor } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBashTool } from "./bash.ts";

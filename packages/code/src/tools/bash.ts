@@ -214,7 +214,7 @@ function createReadable(blobs: BashOperations["blobs"]): Readable {
   };
 }
 
-/** How a command ended, for the model. */
+/** The end of a command, for the model. */
 interface CommandEnding {
   readonly words: string;
   readonly isError: boolean;

@@ -78,7 +78,7 @@ export interface RunState {
   callsState?: string;
   /** What stood in `untrusted` when the calls of the last message were asked for: gates look at this, so that a replay decides alike. */
   callsUntrusted?: readonly string[];
-  /** What tools kept when the calls of the last message were asked for: all of these calls see the same, and so does a replay. */
+  /** The values that tools kept when the calls of the last message were asked for: all of these calls, and a replay, see the same. */
   callsKept?: JsonObject;
   /** The agent's definition changed since the last response of the open turn: its calls may not fit the new one. */
   outdated?: true;

@@ -53,7 +53,7 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   /**
    * Ends the run soon (`stopped`), calls that run included: their `signal` fires with the reason `"interrupted"`, and what they return then is their
    * result. A command is ended with all that it started, and keeps its output; an edit in this process finishes. A write that does not say what became
-   * of it is unknown: then the run waits (`awaiting-decision`), and whoever resumes it is asked about that write before it ends. Calls that have not
+   * of it is unknown: then the run waits (`awaiting-decision`), and asks about that write when it is resumed, before it ends. Calls that have not
    * started do not run. Once this resolves, the log has it: a run whose process dies then ends `stopped` when it is resumed.
    */
   interrupt(reason?: string): Promise<void>;

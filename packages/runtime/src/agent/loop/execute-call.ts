@@ -12,7 +12,7 @@ import { runOf, type Loop } from "../turn/loop.ts";
 import { CallBroker } from "./broker/call-broker.ts";
 import { leafCall } from "./leaf-call.ts";
 
-/** How long a call has to say what it did once the run was interrupted: a command ends, and an edit finishes, well within that, also on a busy machine. */
+/** Time for a call to return after the run was interrupted. A command ends, and an edit finishes, well within that, also on a busy machine. */
 const INTERRUPT_GRACE_MS = 10_000;
 /** The same of a tool of a server, which this process cannot end. */
 const REMOTE_GRACE_MS = 100;

@@ -69,7 +69,7 @@ async function withholdCalls(loop: Loop, batch: Batch): Promise<Batch> {
 
 function withhold(loop: Loop, call: ReadyCall, stopped: boolean, overspent: string | undefined): ReadyCall | SettledCall {
   if (mayHaveRun(loop, call)) {
-    // A child is told to stop, and ends, where it is started again. A write that an interrupt cut off is asked about first.
+    // A child is stopped when it is started again. A write that an interrupt cut off is asked about first.
     if (!stopped || isDispatchTool(call.tool) || wasInterrupted(loop, call)) return call;
     return refuse(
       call,

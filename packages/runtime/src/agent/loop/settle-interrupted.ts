@@ -8,12 +8,12 @@ import { leafCall } from "./leaf-call.ts";
 import { unknownQuestion } from "./resolve-unknown.ts";
 import { countReservations, mayHaveRun, noteNotDone, noteUnknown } from "./tool-call-ledger.ts";
 
-/** How long a tool has to say what became of a call that was cut off. */
+/** Time for a tool to say what became of a call that was cut off. */
 const RECONCILE_LIMIT_MS = 1000;
 
 /**
- * Settles the calls that an interrupt cut off. A write that its tool cannot tell about either is left open, and the run waits for a person who
- * knows: it is neither repeated nor taken for done.
+ * Settles the calls that an interrupt cut off. A write whose tool does not know either is left open, and the run waits for a person who
+ * knows: it is neither repeated nor counted as done.
  */
 export async function settleInterrupted(loop: Loop, calls: readonly EndedCall[]): Promise<readonly EndedCall[]> {
   if (!loop.execution.interrupting.aborted) return calls;

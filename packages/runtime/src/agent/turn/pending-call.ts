@@ -44,7 +44,7 @@ export interface FittingCall extends AnyCall {
   readonly input: JsonValue;
   /** What the tool's schema made of them (defaults, transforms): what it is executed with. */
   readonly value: unknown;
-  /** What it does to the world: as its tool is, or less where its `effectsOf` says so. */
+  /** The effect of its tool, or a lesser one that its `effectsOf` names. */
   readonly effect: ToolEffect;
   /** What it reads, and which secrets it uses, as its tool said. */
   readonly reads: readonly string[];

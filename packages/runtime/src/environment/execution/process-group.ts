@@ -75,7 +75,7 @@ function isAlive(group: number): boolean {
   return process.platform !== "linux" || hasRunningMember(group) !== false;
 }
 
-/** `undefined` when the system doesn't tell. Reads at one go: on a busy machine each file that is waited for costs a turn of the scheduler. */
+/** Returns `undefined` if the system does not say. Reads synchronously: on a busy machine each asynchronous read costs a turn of the scheduler. */
 function hasRunningMember(group: number): boolean | undefined {
   let entries: readonly string[];
   try {

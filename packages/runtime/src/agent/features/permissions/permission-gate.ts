@@ -27,7 +27,7 @@ async function checkPermission(loop: Loop, call: OpenCall): Promise<OpenCall | S
   return judge(loop, { ...call, reads, secrets, effect: narrowed(tool.effect, told?.effect) }, told?.judged);
 }
 
-/** What a tool says of a call: what rules are held against, where there are any, and its effect. */
+/** The answer of a tool about a call: the effects that rules judge, if there are rules, and the effect of the call. */
 interface ToldEffects {
   readonly judged: CallEffects | undefined;
   readonly effect: CallEffects["effect"];
@@ -39,7 +39,7 @@ async function toldEffects(loop: Loop, tool: Tool, call: FittingCall): Promise<T
     return { judged, effect: judged?.effect };
   }
   if (tool.effect === "read") return { judged: undefined, effect: undefined };
-  // Nothing is judged by it, so a tool that fails to say it keeps its effect.
+  // No rule judges it, so a call whose tool fails here keeps the effect of its tool.
   const found = await effectsOf(loop, tool, call).catch(() => undefined);
   return { judged: undefined, effect: found?.effect };
 }
