@@ -5,6 +5,7 @@ import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "k
 import type { ModelRegistry } from "keelson/providers";
 import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
+import { createWorkspace } from "../workspace/create-workspace.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
 import { createCodingExecutors, sandboxLines, withOutside } from "./coding-executor.ts";
@@ -85,6 +86,7 @@ function createCodingAgent(
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   const folders = [...new Set([...(agent.folders ?? []), ...project.settings.folders])];
   const files = createDiskVfs({ root: cwd, allowed: folders });
+  const { texts, changes } = createWorkspace({ files });
   const { model, fallbackModel, effort, maxTurns, maxCost, timeoutMs } = agent;
   const given = agentPermissions(agent, policy, projectRules, { ...project.settings, folders });
   const made = createCodingExecutors(cwd, {
@@ -97,7 +99,7 @@ function createCodingAgent(
   });
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
-  const tools = withNestedInstructions(createCodingTools({ files, exec, leaving, blobs }), { cwd, isTrusted });
+  const tools = withNestedInstructions(createCodingTools({ files, texts, changes, exec, leaving, blobs }), { cwd, isTrusted });
   const permissions = { ...given, rules: withoutForeignTools(given.rules, project.settings.rules, tools) };
   return createAgent({
     name: AGENT_NAME,

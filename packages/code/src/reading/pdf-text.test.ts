@@ -24,6 +24,13 @@ describe("a PDF as text", () => {
     expect(await pdfText(makePdf([[], ["text"]]), { signal })).toMatchObject({ kind: "text", empty: [1] });
   });
 
+  it("is left when it takes too much memory", async () => {
+    expect(await pdfText(makePdf([["a"]]), { maxGrowthBytes: Number.NEGATIVE_INFINITY, signal })).toEqual({
+      kind: "damaged",
+      message: "unpacking it takes too much memory",
+    });
+  });
+
   it("is left when its signal fires", async () => {
     const stopping = new AbortController();
     const reading = pdfText(makePdf([["a"]]), { signal: stopping.signal });

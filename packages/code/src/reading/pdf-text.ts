@@ -33,6 +33,9 @@ export type PdfText =
 export const MAX_PDF_PAGES = 100;
 const TIMEOUT_MS = 30_000;
 const MAX_HEAP_MIB = 512;
+/** The memory that a PDF may take outside of the heap, in which streams are unpacked. */
+const MAX_GROWTH_BYTES = 1024 ** 3;
+const WATCH_MS = 50;
 
 /** Reads pages of a PDF in a thread that is ended when it takes too long or too much memory. */
 export async function pdfText(
@@ -40,14 +43,15 @@ export async function pdfText(
   {
     first = 1,
     last = first + MAX_PDF_PAGES - 1,
+    maxGrowthBytes = MAX_GROWTH_BYTES,
     signal,
-  }: { readonly first?: number; readonly last?: number; readonly signal: AbortSignal },
+  }: { readonly first?: number; readonly last?: number; readonly maxGrowthBytes?: number; readonly signal: AbortSignal },
 ): Promise<PdfText> {
   signal.throwIfAborted();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   // A copy: the parser takes the bytes over.
   const request: PdfRequest = { content: Uint8Array.from(content), first, last: Math.min(last, first + MAX_PDF_PAGES - 1) };
-  const answer = await askWorker(request, AbortSignal.any([signal, timeout])).catch((error: unknown): PdfAnswer => {
+  const answer = await askWorker(request, AbortSignal.any([signal, timeout]), maxGrowthBytes).catch((error: unknown): PdfAnswer => {
     signal.throwIfAborted();
     return { kind: "damaged", message: error instanceof Error ? error.message : String(error) };
   });
@@ -55,7 +59,7 @@ export async function pdfText(
   return answer.kind === "pages" ? textOf(answer) : answer;
 }
 
-function askWorker(request: PdfRequest, signal: AbortSignal): Promise<PdfAnswer> {
+function askWorker(request: PdfRequest, signal: AbortSignal, maxGrowthBytes: number): Promise<PdfAnswer> {
   // The build puts the thread's program beside the chunk that this file becomes.
   const program = new URL(import.meta.url.endsWith(".ts") ? "./pdf-worker.ts" : "./pdf-worker.js", import.meta.url);
   const worker = new Worker(program, {
@@ -67,11 +71,16 @@ function askWorker(request: PdfRequest, signal: AbortSignal): Promise<PdfAnswer>
   });
   const { promise, resolve, reject } = Promise.withResolvers<PdfAnswer>();
   const stop = (): void => reject(signal.reason);
+  const before = process.memoryUsage.rss();
+  const watch = setInterval(() => {
+    if (process.memoryUsage.rss() - before > maxGrowthBytes) reject(new Error("unpacking it takes too much memory"));
+  }, WATCH_MS);
   signal.addEventListener("abort", stop, { once: true });
   worker.once("message", resolve);
   worker.once("error", reject);
   worker.once("exit", (code) => reject(new Error(`The thread that read the PDF ended with code ${code}.`)));
   return promise.finally(() => {
+    clearInterval(watch);
     signal.removeEventListener("abort", stop);
     void worker.terminate();
   });

@@ -4,6 +4,7 @@ import { numberLines, type TokenRoom } from "./numbered-lines.ts";
 import { namesOf, tellingBlocks } from "./telling-blocks.ts";
 
 const MAX_ENTRIES = 60;
+const LEAST_ENTRIES = 4;
 /** Shorter blocks are not divided. */
 const LEAST_DIVIDED_LINES = 25;
 const ENTRIES_SHARE = 0.4;
@@ -37,49 +38,56 @@ function entriesOf(
   blocks: readonly Block[],
   maxTokens: number,
 ): { readonly entries: readonly string[]; readonly leaves: readonly Block[] } {
-  let leaves = divide(blocks, MAX_ENTRIES);
-  let entries = joinSmall(leaves, MAX_ENTRIES);
-  for (let most = MAX_ENTRIES; estimateTokens(entries.join("\n")) > maxTokens && most > 4; most = Math.floor(most * 0.7)) {
-    leaves = divide(blocks, most);
-    entries = joinSmall(leaves, most);
-  }
-  return { entries, leaves };
+  let found = divide(blocks, MAX_ENTRIES);
+  for (let most = MAX_ENTRIES; estimateTokens(found.map(entryOf).join("\n")) > maxTokens && most > LEAST_ENTRIES;)
+    found = divide(blocks, (most = Math.floor(most * 0.7)));
+  return { entries: found.map(entryOf), leaves: found.flatMap(membersOf) };
+}
+
+/** Blocks that share an entry, because there is no room for one each. */
+interface Group extends Block {
+  readonly members: readonly Block[];
+}
+
+function membersOf(block: Block): readonly Block[] {
+  return "members" in block ? (block as Group).members : [block];
 }
 
 /** Replaces the longest blocks by their parts while there is room for more entries. */
 function divide(blocks: readonly Block[], maxEntries: number): readonly Block[] {
-  let leaves = [...blocks];
+  let leaves = groupBlocks(blocks, maxEntries);
   const whole = new Set<Block>();
-  for (;;) {
+  while (leaves.length < maxEntries) {
     const longest = leaves.reduce<Block | undefined>(
       (found, block) => (whole.has(block) || (found !== undefined && linesOf(found) >= linesOf(block)) ? found : block),
       undefined,
     );
-    if (longest === undefined || linesOf(longest) < LEAST_DIVIDED_LINES) return leaves;
-    const children = longest.children();
-    if (children.length < 2 || leaves.length + children.length - 1 > maxEntries) whole.add(longest);
+    if (longest === undefined || linesOf(longest) < LEAST_DIVIDED_LINES) break;
+    const children = groupBlocks(longest.children(), maxEntries - leaves.length + 1);
+    if (children.length < 2) whole.add(longest);
     else leaves = leaves.flatMap((block) => (block === longest ? children : [block]));
   }
+  return leaves;
+}
+
+/** Joins neighbours into groups, so that no more than `count` entries are left. */
+function groupBlocks(blocks: readonly Block[], count: number): readonly Block[] {
+  const size = Math.ceil(blocks.length / count);
+  if (size <= 1) return blocks;
+  const groups: Group[] = [];
+  for (let at = 0; at < blocks.length; at += size) {
+    const members = blocks.slice(at, at + size);
+    const [first, last] = [members[0] as Block, members.at(-1) as Block];
+    const title = members.length === 1 ? first.title : `${namesOf(members)} (${members.length} blocks)`;
+    groups.push({ start: first.start, end: last.end, title, children: () => (members.length === 1 ? first.children() : members), members });
+  }
+  return groups;
 }
 
 function linesOf({ start, end }: Block): number {
   return end - start + 1;
 }
 
-/** Joins neighbours so that no more than `maxEntries` are left. */
-function joinSmall(blocks: readonly Block[], maxEntries: number): readonly string[] {
-  const size = Math.ceil(blocks.length / maxEntries);
-  if (size <= 1) return blocks.map(({ start, end, title }) => entry(start, end, title));
-  const entries: string[] = [];
-  for (let at = 0; at < blocks.length; at += size) {
-    const group = blocks.slice(at, at + size);
-    const [first, last] = [group[0] as Block, group.at(-1) as Block];
-    const title = group.length === 1 ? first.title : `${namesOf(group)} (${group.length} blocks)`;
-    entries.push(entry(first.start, last.end, title));
-  }
-  return entries;
-}
-
-function entry(start: number, end: number, title: string): string {
+function entryOf({ start, end, title }: Block): string {
   return `${start}-${end}\t${title}`;
 }

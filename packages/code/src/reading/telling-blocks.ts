@@ -2,6 +2,9 @@ import type { Block } from "./outline/block.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 
 const LEAST_LINES = 3;
+/** The uses of names are counted in the first lines of a file only, to bound the work. */
+const MAX_COUNTED_LINES = 50_000;
+const MAX_COUNTED_CHARACTERS = 500;
 const MAX_COUNTED_USES = 15;
 const MAX_BRANCHES = 20;
 
@@ -69,7 +72,8 @@ export function namesOf(blocks: readonly Block[]): string {
 
 function countWords(lines: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const line of lines)
-    for (const word of line.slice(0, 500).match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const line of lines.slice(0, MAX_COUNTED_LINES))
+    for (const word of line.slice(0, MAX_COUNTED_CHARACTERS).match(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? [])
+      counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
 }

@@ -11,6 +11,7 @@ import { explainMissing } from "./explain-missing.ts";
 import { listDirectory } from "./list-directory.ts";
 import { pagesField, type PageRange, rangesField } from "./read-fields.ts";
 import type { SeenFiles } from "./seen-files.ts";
+import { shownName } from "./shown-name.ts";
 import { counted } from "./text-content.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
@@ -64,7 +65,7 @@ export function createReadFileTool({ files: own, texts = createFileTexts({ files
       const files = filesOf(call, own, "read_file");
       const maxTokens = Math.min(MAX_READ_TOKENS, readBudgetOf(call.batch).perRead);
       return explainMissing(files, path, signal, async () => {
-        const name = shownPath(files, path);
+        const name = shownName(shownPath(files, path));
         const opened = await openFile(texts, input, { files, signal });
         switch (opened.kind) {
           case "folder":

@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path/posix";
 import type { Vfs } from "@keelson/protocol";
+import { shownName } from "./shown-name.ts";
 import { walkFiles } from "./walk-files.ts";
 import { shownPath } from "./workspace-files.ts";
 
@@ -33,7 +34,7 @@ export async function similarPaths(files: Vfs, path: string, signal?: AbortSigna
 /** The sentence for an error; empty when nothing is similar. */
 export async function didYouMean(files: Vfs, path: string, signal?: AbortSignal): Promise<string> {
   const found = await similarPaths(files, path, signal);
-  return found.length === 0 ? " Find files with glob or list_directory." : ` Did you mean ${found.join(", ")}?`;
+  return found.length === 0 ? " Find files with glob or list_directory." : ` Did you mean ${found.map(shownName).join(", ")}?`;
 }
 
 /** 1 for the same name, less for one that differs in a few letters or contains the other, 0 for anything else. */

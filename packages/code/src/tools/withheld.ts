@@ -1,4 +1,5 @@
 import type { ToolCall } from "@keelson/protocol";
+import { shownName } from "./shown-name.ts";
 
 const MAX_NAMED = 5;
 
@@ -22,7 +23,7 @@ export function createWithheld(mayRead: ToolCall["mayRead"]): Withheld {
       const left = [...known].filter(([, isLeft]) => isLeft).map(([path]) => path);
       if (left.length === 0) return undefined;
       const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
-      return `[Left out, since the permission rules guard them: ${left.slice(0, MAX_NAMED).join(", ")}${more}. Name one as path to ask for it.]`;
+      return `[Left out, since the permission rules guard them: ${left.slice(0, MAX_NAMED).map(shownName).join(", ")}${more}. Name one as path to ask for it.]`;
     },
   };
 }

@@ -22,7 +22,11 @@ export function createBlock(start: number, end: number, title: string, findChild
 }
 
 function shortTitle(line: string): string {
-  const whole = line.trim();
+  // A line may be as long as its file: patterns see its beginning alone.
+  const whole = line
+    .trimStart()
+    .slice(0, 4 * MAX_TITLE_CHARACTERS)
+    .trimEnd();
   const trimmed = whole.replace(/\s*\{$/, "") || whole;
   return trimmed.length <= MAX_TITLE_CHARACTERS ? trimmed : `${trimmed.slice(0, MAX_TITLE_CHARACTERS).toWellFormed()}…`;
 }

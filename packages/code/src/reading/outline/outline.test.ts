@@ -97,6 +97,16 @@ describe("outlines", () => {
     ]);
   });
 
+  it("of lines that are as long as their file cost no more than the file is long", () => {
+    const long = `f${" ".repeat(2_000_000)}x`;
+    const started = process.cpuUsage();
+    for (const path of ["a.ts", "a.md", "a.json", "a.toml", "a.diff"])
+      for (const text of [long, `[${long}`, `# ${long}`, `@${long}`, "(".repeat(2_000_000)])
+        outlinerOf(path)(["a", text, " b", text, "c"]).map((block) => block.children());
+    // Quadratic work would take minutes.
+    expect(process.cpuUsage(started).user).toBeLessThan(20_000_000);
+  });
+
   it("divide JSON and YAML at their keys, and INI at its sections", () => {
     const json = ["{", '  "name": "x",', '  "scripts": {', '    "test": "vitest"', "  },", '  "deps": {', '    "a": "1"', "  }", "}"];
     const [root] = outlinerOf("a.json")(json);
