@@ -19,7 +19,7 @@ const folders = readdirSync(source, { withFileTypes: true }).flatMap((entry) => 
 const SIX: { readonly [layer: string]: readonly string[] } = {
   "0 protocol": [],
   "1 operators": ["json", "transport", "schema", "platform", "middleware", "providers", "tools", "context", "session", "agent"],
-  "2 orchestration": ["orchestration", "memory"],
+  "2 orchestration": ["orchestration", "memory", "skills"],
   "3 state": ["state"],
   "4 environment": ["environment"],
   "5 cross-cutting": ["security", "telemetry", "mcp", "testing"],

@@ -9,6 +9,8 @@ import { openHome } from "../core/home.ts";
 import { printableLine } from "../render/printable.ts";
 import { instructionItem, instructionItems } from "../trust/instruction-items.ts";
 import { createProjectTrust, type ProjectTrust } from "../trust/project-trust.ts";
+import { foundSkills } from "../skills/project-skills.ts";
+import { foundCommands } from "../slash-commands/find-markdown-commands.ts";
 import type { Finding } from "./finding.ts";
 
 /** Returns a finding for each setting and each file of instructions of a folder: where it is, and how it is used or why not. */
@@ -19,9 +21,12 @@ export async function foundFindings(folder: string, { environment }: Pick<Comman
   const project = await repositoryRoot(cwd);
   const user = userHome(environment);
   const trust = createProjectTrust(home, project);
+  const folders = { home: home.path, userHome: user, project };
   try {
     const found = [
       ...(await loadSettings({ home: home.path, environment, trust })).found,
+      ...(await foundSkills(folders, trust)),
+      ...(await foundCommands(folders, trust)),
       ...(await foundInstructions({ cwd, home: home.path, userHome: user }, trust)),
     ];
     return found.map((item) => findingOf(item, project, user));

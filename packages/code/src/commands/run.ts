@@ -23,6 +23,8 @@ import { findSession, noSession, planLaunch, type FoundSession, workingFolder } 
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
 import { leftOutLine, trustedLine } from "../render/trust-lines.ts";
+import { userHome } from "../settings/settings-places.ts";
+import { expandTask } from "../slash-commands/find-markdown-commands.ts";
 import { serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { findUntrusted } from "../trust/project-items.ts";
@@ -111,7 +113,9 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const session =
     found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
   // Watched from the same moment on, so that no event is missed.
-  return await print(runner.run(task, { session, model: launch.agent.model, metadata: launchToMetadata(launch) }));
+  const folders = { home: stores.home.path, userHome: userHome(host.environment), project };
+  const message = await expandTask(task, folders, trust);
+  return await print(runner.run(message, { session, model: launch.agent.model, metadata: launchToMetadata(launch) }));
 }
 
 /** A run that goes on gets no new task and no other terms. */

@@ -53,8 +53,9 @@ export function createCodingRunner({
   approvals,
   approvalWaitMs,
 }: CodingRunnerOptions): CodingRunner {
+  const sources = project.skills === undefined ? toolSources : [...toolSources, project.skills];
   const runner = createRunner({
-    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources, stores, secrets }),
+    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources: sources, stores, secrets }),
     models,
     log: redactEventLog(stores.log, secrets.redactor),
     blobs: stores.blobs,

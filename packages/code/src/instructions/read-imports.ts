@@ -18,14 +18,14 @@ const OPEN_FOLDERS: ReadonlySet<string> = new Set([".claude", ".keelson", ".agen
 
 /** A file that a file of instructions names. */
 interface Import {
-  /** As it is written, without the `@`. */
+  /** The path as it is written, without the `@`. */
   readonly name: string;
   readonly text: string;
   readonly digest: string;
 }
 
 /**
- * Reads a file of instructions with the files that it imports: `@docs/style.md`, at the begin of a word and outside of code. An import stands
+ * Reads a file of instructions with the files that it imports: `@docs/style.md`, at the begin of a word and outside of code. An import is added
  * behind the text that names it, under its name. Each file is read once, to a depth of five, so that a cycle ends. The digest is that of all
  * files together: a change of an import is a change of what the person trusted.
  */
@@ -41,7 +41,7 @@ export async function readWithImports(
   const read = async (text: string, folder: string, depth: number): Promise<void> => {
     for (const name of importsIn(text)) {
       const target = name.startsWith("~/") ? join(userHome, name.slice(2)) : resolve(folder, name);
-      // That of the same folder is read by itself.
+      // The AGENTS.md of the same folder is read by itself.
       if (basename(target).startsWith("AGENTS.") && dirname(target) === dirname(path)) continue;
       const real = await realpath(target).catch(() => undefined);
       if (real === undefined) {

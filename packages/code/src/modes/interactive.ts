@@ -25,6 +25,8 @@ import { type ProjectTrust, trustItems } from "../trust/project-trust.ts";
 import { openTrustedProject } from "../trust/trusted-project.ts";
 import { sessionCommands, type Topic } from "../slash-commands/session-commands.ts";
 import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
+import { markdownCommands } from "../slash-commands/find-markdown-commands.ts";
+import { userHome } from "../settings/settings-places.ts";
 import { createConversation } from "./conversation.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
@@ -82,6 +84,8 @@ export async function converse(
     onProblem: (message) => void problems.push(message),
   });
   servers.start();
+  const folders = { home: stores.home.path, userHome: userHome(environment), project: trust.project };
+  const fileCommands = await markdownCommands(folders, trust, (item) => void leftOut.set(item.path, item));
   const { toolSources } = servers;
   const approvalWaitMs = APPROVAL_WAIT_MS;
   const runner = createCodingRunner({ stores, models, secrets, launch, policy, projectRules, project, toolSources, approvalWaitMs });
@@ -98,7 +102,7 @@ export async function converse(
     style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
   ]);
   tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);
-  for (const item of leftOut.values()) tellLeftOut(item);
+  if (leftOut.size > 0) screen.block([style.yellow(`! ${leftOutLine([...leftOut.values()], "/trust")}`)]);
   for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
   if (known !== undefined) {
     const { messages } = await runner.sessions.get(known);
@@ -137,7 +141,7 @@ export async function converse(
       now: host.now,
       giveUp: () => host.exit(130),
     },
-    commands: createSlashCommandTable(sessionCommands({ facts, trustLeftOut })),
+    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut }), ...fileCommands]),
     input,
     quit: leave,
   });

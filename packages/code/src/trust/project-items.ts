@@ -2,11 +2,13 @@ import { hookItems } from "./project-hooks.ts";
 import { instructionItems } from "./instruction-items.ts";
 import type { ProjectItem, ProjectLook, ProjectSource } from "./project-item.ts";
 import { serverItems } from "./project-servers.ts";
+import { commandItems } from "./command-items.ts";
 import { settingsItems } from "./settings-items.ts";
+import { skillItems } from "./skill-items.ts";
 import type { ProjectTrust } from "./project-trust.ts";
 
 /** Whatever a project may bring registers here; nothing of it is used before it is trusted. */
-const SOURCES: readonly ProjectSource[] = [instructionItems, hookItems, serverItems, settingsItems];
+const SOURCES: readonly ProjectSource[] = [instructionItems, hookItems, serverItems, settingsItems, skillItems, commandItems];
 
 /** Everything that a project brings, by path; with `cwd` what a run in that folder would use at once. */
 export async function findProjectItems(project: string, look: ProjectLook): Promise<readonly ProjectItem[]> {

@@ -1,6 +1,6 @@
 import type { HookRegistry } from "keelson/agent";
 import { type Policy, redactExecutor } from "keelson/security";
-import type { Executor } from "@keelson/protocol";
+import type { Executor, ToolSource } from "@keelson/protocol";
 import type { Home } from "../core/home.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { createCodingExecutor } from "../core/coding-executor.ts";
@@ -8,6 +8,7 @@ import type { InstructionFile } from "../instructions/index.ts";
 import { WITHOUT_BYTECODE } from "./covered-item.ts";
 import { instructionItem } from "./instruction-items.ts";
 import { loadSettings, type LoadedSettings } from "../settings/load-settings.ts";
+import { openSkills } from "../skills/project-skills.ts";
 import { userHome } from "../settings/settings-places.ts";
 import { loadHooks } from "./load-hooks.ts";
 import type { ProjectItem } from "./project-item.ts";
@@ -18,6 +19,8 @@ export interface TrustedProject {
   readonly hooks?: HookRegistry;
   /** The settings of the project and of the person, as far as they are used. */
   readonly settings: LoadedSettings["values"];
+  /** The tool that loads skills. Absent: there are none. */
+  readonly skills?: ToolSource;
   /** The home folder of the person. */
   readonly userHome: string;
   /** Whether this file of instructions is used. */
@@ -53,8 +56,11 @@ export async function openTrustedProject(
     sandboxExec: quiet(createCodingExecutor(trust.project, { sandbox: true, policy, variables })),
     onLeftOut,
   });
+  const folders = { home: home.path, userHome: userHome(environment), project: trust.project };
+  const skills = await openSkills(folders, trust, onLeftOut);
   return {
     ...(hooks && { hooks }),
+    ...(skills && { skills }),
     settings: settings.values,
     userHome: userHome(environment),
     async usesInstructions(file) {

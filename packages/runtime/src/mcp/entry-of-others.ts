@@ -47,7 +47,7 @@ const EDITOR_VARIABLES: { readonly [name: string]: string } = {
 
 /**
  * Reads an entry as other programs write it. `${env:NAME}` becomes `${NAME}`, `httpUrl` and `serverUrl` become `url`, and so on; what has no
- * counterpart is told with the remedy.
+ * counterpart becomes a problem with the remedy.
  */
 export function readEntryOfOthers(entry: Fields): ServerEntry {
   const problems: EntryProblem[] = [];
