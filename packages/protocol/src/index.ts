@@ -79,6 +79,7 @@ export {
   type BackgroundJob,
   type BackgroundJobEnding,
   type Reconciliation,
+  type ToolRedirect,
   type TextOrigin,
   type ApprovalTest,
   type CallBatch,

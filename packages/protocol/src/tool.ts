@@ -228,10 +228,21 @@ export interface Tool<In = unknown, Context = unknown> {
   readonly needsContext?: NeedsContext<Context>;
   /** The server that it comes from, in a few words for messages, as in `the MCP server "notes"`. Absent: the program itself. */
   readonly origin?: string;
+  /**
+   * Another tool that a call with this input means, and the input for that: then the call is one of that tool, also for permissions, if the agent
+   * has it. Pure: asked again on replay.
+   */
+  redirect?(input: JsonValue): ToolRedirect | undefined;
   parse(input: unknown): Promise<ValidationResult<In>> | ValidationResult<In>;
   execute(input: In, call: ToolCall): Promise<ToolOutput> | ToolOutput;
   /** After a crash in a `write`: find out whether it happened. */
   reconcile?(input: In, call: ToolCall): Promise<Reconciliation> | Reconciliation;
+}
+
+/** The tool that a call of another one means, by its name. */
+export interface ToolRedirect {
+  readonly tool: string;
+  readonly input: JsonObject;
 }
 
 /** A method, so that tools of different inputs share one array. */

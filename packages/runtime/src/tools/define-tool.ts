@@ -38,6 +38,7 @@ const TOOL_OPTIONS: OptionNames<ToolDefinition> = {
   effectsOf: true,
   untrusted: true,
   needsApproval: true,
+  redirect: true,
 };
 
 /** Makes tools of functions. */
@@ -110,7 +111,7 @@ function checkContext(tool: string, { context }: ToolCall): void {
 
 function defineAnyTool(definition: ToolDefinition<never>): Tool<never> {
   checkDefinitionNames<ToolDefinition<never>>("defineTool", definition, TOOL_OPTIONS);
-  const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, needsApproval, timeoutMs } =
+  const { input, output, execute, reconcile, permissionText, effectsOf, untrusted, needsApproval, timeoutMs, redirect } =
     definition as ToolDefinition<unknown>;
   if (typeof execute !== "function") throw invalid(definition.name, "`execute` must be a function");
   const says = sayUntrusted(definition.name, untrusted);
@@ -124,6 +125,7 @@ function defineAnyTool(definition: ToolDefinition<never>): Tool<never> {
     ...(effectsOf !== undefined && { effectsOf: effectsOf.bind(definition) as NonNullable<Tool["effectsOf"]> }),
     ...(says !== undefined && { untrusted: says.bind(definition) }),
     ...(approval !== undefined && { needsApproval: approval }),
+    ...(redirect !== undefined && { redirect: redirect.bind(definition) }),
     parse: fields.input.validate as Tool<never>["parse"],
     execute: (given, call) => settleResult(execute.call(definition, given, call), call) as ToolOutput,
     ...(reconcile !== undefined && { reconcile: reconcile.bind(definition) }),
@@ -148,7 +150,7 @@ export function checkedApproval(definition: { readonly name: string }, needsAppr
 
 type DataFields = Omit<
   Tool,
-  "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "untrusted" | "needsApproval" | "timeoutMs"
+  "parse" | "execute" | "reconcile" | "permissionText" | "effectsOf" | "untrusted" | "needsApproval" | "timeoutMs" | "redirect"
 >;
 
 /** Fills in the defaults of what any tool, leaf or dispatch, says about itself. */

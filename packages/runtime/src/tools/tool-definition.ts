@@ -12,6 +12,7 @@ import type {
   ToolConcurrency,
   ToolEffect,
   ToolOutput,
+  ToolRedirect,
 } from "@keelson/protocol";
 import type { JsonSchema, Schema } from "../schema/index.ts";
 
@@ -93,6 +94,11 @@ export interface ToolDefinition<
    * its calls passes what it says through `where.exec.confine`, where that is there.
    */
   effectsOf?(input: In, where: CallPlace<Context> & Pick<ToolCall<Context>, "context">): Promise<CallEffects> | CallEffects;
+  /**
+   * Another tool that a call with this input means, and the input for that: then the call is one of that tool, also for permissions, if the agent
+   * has it. Pure: asked again on replay, with arguments that were not held against the schema.
+   */
+  redirect?(input: JsonValue): ToolRedirect | undefined;
   /**
    * Results hold text that nobody vouches for: of the web, of a server of somebody else, of files outside the workspace. With such text in context,
    * connections that no rule allows and uses of secrets are asked about. A function says it of a call, best in words for a person:

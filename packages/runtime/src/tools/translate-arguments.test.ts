@@ -76,8 +76,7 @@ describe("a call in the words of another coding agent", () => {
   });
 
   it("of another form than ours has no tool, and names the one to use", async () => {
-    for (const name of ["apply_patch", "MultiEdit", "NotebookEdit"])
-      expect(await call(name, { patch: "" })).toMatch(/Did you mean "edit_file"\?/);
+    for (const name of ["apply_patch", "NotebookEdit"]) expect(await call(name, { patch: "" })).toMatch(/Did you mean "edit_file"\?/);
     expect(await call("str_replace_editor", { command: "insert", path: "a" })).toMatch(
       /There is no tool "str_replace_editor"\. Did you mean "edit_file"/,
     );

@@ -66,6 +66,28 @@ describe("finding a tool", () => {
     ]);
   });
 
+  it("makes a call of the tool that another one redirects it to, with its gates and under its name", async () => {
+    const redirect = (input: JsonValue) =>
+      (input as { readonly command?: string }).command === "patch it" ? { tool: "patch", input: { text: "it" } } : undefined;
+    const shell = { ...recordingTool("shell", { effect: "write" }), redirect };
+    const patch = recordingTool("patch", { effect: "write" });
+    const asked = [calls({ name: "shell", input: { command: "patch it" } }, { name: "shell", input: { command: "ls" } })];
+    const { results } = await run([shell, patch], asked, { permissions: { mode: "bypass-all", rules: [] } });
+    expect(results.map(({ name, output }) => [name, output])).toEqual([
+      ["patch", "patch done"],
+      ["shell", "shell done"],
+    ]);
+    expect(patch.calls).toEqual([{ text: "it" }]);
+    const denied = await run([shell, patch], asked, {
+      permissions: { mode: "bypass-all", rules: [{ pattern: "patch", behavior: "deny" }] },
+    });
+    expect(denied.results.map(({ name, isError }) => [name, isError])).toEqual([
+      ["patch", true],
+      ["shell", false],
+    ]);
+    expect((await run([shell], asked, { permissions: { mode: "bypass-all", rules: [] } })).results[0]?.name).toBe("shell");
+  });
+
   it("leaves out what is excluded, and neither shows nor runs what is not allowed [AG-08, AG-09, AG-10]", async () => {
     const tools = ["look", "write", "erase"].map((name) => recordingTool(name, { effect: "read" }));
     const { model, results } = await run(tools, [calls({ name: "look" }, { name: "write" }, { name: "erase" })], {

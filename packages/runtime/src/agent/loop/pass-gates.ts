@@ -5,11 +5,14 @@ import { takeTool } from "../features/tool-sources/take-tool.ts";
 import type { Loop } from "../turn/loop.ts";
 import { momentsOf, type Gate } from "../turn/moments.ts";
 import { refuse, type ArrivedCall, type AskingCall, type OpenCall, type SettledCall } from "../turn/pending-call.ts";
+import type { FoundTool } from "../../tools/tool-registry.ts";
+import type { CallArguments } from "../../tools/prepare-call.ts";
 import { fitArguments } from "./fit-arguments.ts";
 
 /** Finds the tool of a call, holds the arguments against it, then takes it through the gates, in their order, until one settles it. */
 export async function passGates(loop: Loop, call: ArrivedCall): Promise<OpenCall | SettledCall> {
-  const found = loop.tools.find(call.part.name, call.part.input);
+  const named = loop.tools.find(call.part.name, call.part.input);
+  const { found, given } = redirected(loop, call, named);
   if (!found.ok) {
     const settled = refuse(call, whatThereIs(loop, call.part.name) ?? found.failure.message, "no-such-tool");
     tellVerdict(loop, "find", settled);
@@ -21,9 +24,22 @@ export async function passGates(loop: Loop, call: ArrivedCall): Promise<OpenCall
     return tool;
   }
   tellVerdict(loop, "find", call);
-  const fitting = explainTool(loop, await fitArguments(call, tool, call.part));
+  const fitting = explainTool(loop, await fitArguments(call, tool, given));
   tellVerdict(loop, "parse and validate", fitting);
   return fitting.state === "settled" ? fitting : pass(loop, fitting, momentsOf(loop).gates);
+}
+
+/** The tool that a call means, and its arguments. */
+function redirected(
+  { tools }: Loop,
+  { part }: ArrivedCall,
+  found: FoundTool,
+): { readonly found: FoundTool; readonly given: CallArguments } {
+  const redirect = found.ok && part.input !== undefined ? found.tool.redirect?.(part.input) : undefined;
+  const tool = redirect && tools.get(redirect.tool);
+  return redirect === undefined || tool === undefined
+    ? { found, given: part }
+    : { found: { ok: true, tool }, given: { input: redirect.input } };
 }
 
 /** Takes a call with arguments that an approver edited through the gates that look at them. */

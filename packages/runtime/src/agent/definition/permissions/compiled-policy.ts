@@ -7,10 +7,11 @@ import {
   type PermissionPolicy,
   type PermissionRule,
 } from "@keelson/protocol";
-import { matchesGlob } from "./glob.ts";
+import { aliasesOf } from "../../../tools/find-alias.ts";
+import { type Glob, matchesGlob } from "./glob.ts";
 import type { ToolRule } from "./match-rule.ts";
 import type { PermissionDecision } from "./permission-decision.ts";
-import { compareSpecificity, compilePermissionRule } from "./permission-rule.ts";
+import { compareSpecificity, compilePermissionRule, REACHING_TOOLS } from "./permission-rule.ts";
 import { sensitiveSet, type SensitiveSet } from "./sensitive-paths.ts";
 
 /** A policy ready for use. Make it once with `compilePolicy`; deciding with it parses nothing. */
@@ -63,7 +64,7 @@ export function compileRules(given: readonly PermissionRule[], option: string): 
     let found = byTool.get(toolName);
     if (found === undefined) {
       const about = rules.flatMap(({ compiled, decision }): RuleVerdict[] => {
-        const own = matchesGlob(compiled.tool, toolName);
+        const own = matchesGlob(compiled.tool, toolName) || (decision.behavior !== "allow" && isAboutWriting(compiled.tool, toolName));
         const { binds } = compiled;
         return own || binds?.reads || binds?.writes || binds?.hosts || compiled.opens !== undefined ? [{ compiled, decision, own }] : [];
       });
@@ -79,6 +80,14 @@ export function compileRules(given: readonly PermissionRule[], option: string): 
     }
     return found;
   };
+}
+
+/**
+ * True if a rule names a tool that changes files, and the tool is another form of that: a patch edits and writes files. A rule that denies or asks must hold
+ * for it, too; one that allows is only about the tool that it names.
+ */
+function isAboutWriting(rule: Glob, toolName: string): boolean {
+  return aliasesOf(toolName).some(({ tool }) => REACHING_TOOLS.writes.includes(tool) && matchesGlob(rule, tool));
 }
 
 function decisionOf(rule: PermissionRule): PermissionDecision {

@@ -71,6 +71,17 @@ describe("a permission mode, where no rule says otherwise", () => {
 });
 
 describe("permission rules", () => {
+  it("that deny or ask about edits and writes hold for patches, which are another form of both; rules that allow do not", () => {
+    const patch: PermissionSubject = { ...edit, name: "apply_patch" };
+    for (const tool of ["edit_file", "write_file"]) {
+      expect(behavior("bypass-all", patch, [`deny ${tool}`])).toBe("deny");
+      expect(behavior("accept-edits", patch, [`ask ${tool}`])).toBe("ask");
+      expect(behavior("default", patch, [`allow ${tool}`])).toBe("ask");
+    }
+    expect(behavior("bypass-all", { ...edit, name: "search_replace" }, ["deny edit_file"])).toBe("deny");
+    expect(behavior("default", patch, ["allow apply_patch"])).toBe("allow");
+    expect(behavior("accept-edits", patch, ["deny bash"])).toBe("allow");
+  });
   it("decide in the order deny, ask, allow, however specific they are [MC-09, MC-15]", () => {
     expect(behavior("default", bash, ["allow bash(npm test)", "ask bash(npm *)", "deny b*"], "npm test")).toBe("deny");
     expect(behavior("default", bash, ["allow bash(npm test)", "ask b*"], "npm test")).toBe("ask");
