@@ -3,6 +3,7 @@ import { createModelRegistry, type ModelRegistry } from "keelson/providers";
 import { openCompatibleVendors } from "./compatible-vendors.ts";
 import { type ConfiguredKeys, readConfiguredKeys } from "./configured-keys.ts";
 import { homePath } from "./home.ts";
+import { offerEditTools } from "./offer-edit-tools.ts";
 import { createKnownSecrets, type KnownSecrets } from "./known-secrets.ts";
 
 export interface ModelAccess {
@@ -99,12 +100,12 @@ export async function openModels(
       ...(vendor.key !== undefined && { apiKey: apiKey === "" ? "none" : apiKey }),
       ...(baseUrl !== "" && { baseUrl }),
     };
-    const provider = await vendor.create(options);
+    const provider = offerEditTools(await vendor.create(options));
     providers[vendor.name] = provider;
     // A server of one's own may have ids with slashes.
     if (vendor.key !== undefined && baseUrl === "") plainIds.push(vendor.name);
     if (vendor.second !== undefined) {
-      providers[vendor.second.name] = await vendor.second.create(options);
+      providers[vendor.second.name] = offerEditTools(await vendor.second.create(options));
       onlyNamed.push(vendor.second.name);
     }
     const { defaultModel } = vendor;
@@ -112,7 +113,7 @@ export async function openModels(
     if (vendor.key === undefined) defaults.push(() => firstModel(vendor.name, provider));
   }
   for (const [name, provider] of await openCompatibleVendors(environment, keys)) {
-    providers[name] = provider;
+    providers[name] = offerEditTools(provider);
     onlyNamed.push(name);
   }
   const models = createModelRegistry({ providers, free: ["ollama"], onlyNamed, plainIds });

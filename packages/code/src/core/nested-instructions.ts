@@ -1,8 +1,9 @@
 import type { JsonValue, Tool } from "@keelson/protocol";
+import { patchedPaths } from "../edits/patched-paths.ts";
 import { type AgentsMdOptions, agentsMdFor, renderInstructions } from "../instructions/index.ts";
 
-/** Tools whose `path` says where in the project the model works. */
-const BY_PATH: ReadonlySet<string> = new Set(["read_file", "edit_file", "write_file", "list_directory"]);
+/** Tools whose arguments say where in the project the model works. */
+const BY_PATH: ReadonlySet<string> = new Set(["apply_patch", "read_file", "edit_file", "write_file", "list_directory", "search_replace"]);
 // A forgotten session is told once more.
 const MAX_SESSIONS = 100;
 
@@ -20,10 +21,12 @@ function tellingTool(tool: Tool, options: Pick<AgentsMdOptions, "cwd" | "isTrust
     ...tool,
     async execute(input, call) {
       const output = await tool.execute(input, call);
-      const { path } = input as { readonly path?: JsonValue };
-      if (typeof output !== "string" || typeof path !== "string") return output;
+      const paths = pathsOf(input as { readonly path?: JsonValue; readonly input?: JsonValue });
+      if (typeof output !== "string" || paths.length === 0) return output;
       const known = told.get(call.session) ?? new Set();
-      const files = (await agentsMdFor(path, options)).filter((file) => !known.has(file.path));
+      const found = await Promise.all(paths.map((path) => agentsMdFor(path, options)));
+      const byPath = new Map(found.flat().map((file) => [file.path, file]));
+      const files = [...byPath.values()].filter((file) => !known.has(file.path));
       if (files.length === 0) return output;
       for (const file of files) known.add(file.path);
       told.set(call.session, known);
@@ -31,4 +34,10 @@ function tellingTool(tool: Tool, options: Pick<AgentsMdOptions, "cwd" | "isTrust
       return `${output}\n\n[For work in this folder:\n${renderInstructions(files)}]`;
     },
   };
+}
+
+/** The files and folders that a call names: by its path, or in its patch. */
+function pathsOf({ path, input }: { readonly path?: JsonValue; readonly input?: JsonValue }): readonly string[] {
+  if (typeof path === "string") return [path];
+  return typeof input === "string" ? patchedPaths(input) : [];
 }

@@ -5,7 +5,7 @@ import { redactError, redactTools, type Redactor, type TextRedaction } from "kee
 import type { KnownSecrets } from "./known-secrets.ts";
 
 /** Tools with a text that is written to files. */
-const WRITING: ReadonlySet<string> = new Set(["edit_file", "write_file"]);
+const WRITING: ReadonlySet<string> = new Set(["apply_patch", "edit_file", "search_replace", "write_file"]);
 
 /**
  * The same tools, with secrets taken out of their results. Those that write files refuse texts with the mark that replaces a secret, because the

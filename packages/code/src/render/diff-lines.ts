@@ -31,13 +31,29 @@ export function patchLines(patch: string, options: DiffOptions): string[] {
   );
 }
 
+/** A patch as a model wrote it, coloured. */
+export function patchTextLines(patch: string, options: DiffOptions): string[] {
+  return paintedLines(
+    patch
+      .trim()
+      .split(/\r?\n/)
+      .map((line) => (/^[-+ ]/.test(line) ? line : ` ${line}`)),
+    options,
+  );
+}
+
+/** The line between hunks. */
+export function hunkLine({ style }: DiffOptions): string {
+  return style.dim("  ⋮");
+}
+
 const HUNK = "@";
 
 function paintedLines(lines: readonly string[], { style, columns, maxLines = 60, whole = false }: DiffOptions): string[] {
   const painted = lines.flatMap((line) => {
     const sign = line.charAt(0);
     if (sign === "\\") return [];
-    if (sign === HUNK) return [style.dim("  ⋮")];
+    if (sign === HUNK) return [hunkLine({ style, columns })];
     const text = `${sign} ${printable(line.slice(1)).replace(/\t/g, "  ")}`;
     const [first = "", ...more] = whole ? wrapped(text, columns - 2) : [truncated(text, columns)];
     const paint = sign === "+" ? style.green : sign === "-" ? style.red : style.dim;

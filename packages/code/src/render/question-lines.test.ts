@@ -34,6 +34,33 @@ describe("a question", () => {
     expect(lines).toEqual(["? `edit_file` changes `src/a.ts`", "  │ - x", "  │ + y"]);
   });
 
+  it("shows each of several edits, and a patch line by line", () => {
+    const edits = [
+      { old_string: "x", new_string: "y" },
+      { old_string: "a", new_string: "b" },
+    ];
+    expect(questionLines({ operation: "edit_file", input: { path: "a.ts", edits }, reason, summary: "?" }, options).slice(1)).toEqual([
+      "  │ - x",
+      "  │ + y",
+      "  │   ⋮",
+      "  │ - a",
+      "  │ + b",
+    ]);
+    const patch = "*** Begin Patch\n*** Delete File: a.ts\n*** Update File: b.ts\n@@\n one\n-two\n+\u001b[2J\n*** End Patch";
+    expect(questionLines({ operation: "apply_patch", input: { input: patch }, reason }, options)[0]).toBe("? apply_patch a.ts, b.ts");
+    const lines = questionLines({ operation: "apply_patch", input: { input: patch }, reason, summary: "?" }, options);
+    expect(lines.slice(1, 8).map((line) => line.trimEnd())).toEqual([
+      "  │   *** Begin Patch",
+      "  │   *** Delete File: a.ts",
+      "  │   *** Update File: b.ts",
+      "  │   @@",
+      "  │   one",
+      "  │ - two",
+      expect.stringMatching(/^ {2}│ \+ /),
+    ]);
+    expect(lines.join("")).not.toContain("\u001b");
+  });
+
   it("shows all arguments of another tool", () => {
     const lines = questionLines(
       { operation: "pay", input: { to: "Ada", amount: 5 }, reason, summary: "`pay` is not allowed yet" },

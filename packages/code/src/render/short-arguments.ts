@@ -1,4 +1,5 @@
 import type { JsonValue } from "@keelson/protocol";
+import { patchedPaths } from "../edits/patched-paths.ts";
 import { truncated } from "./display-width.ts";
 import { printableLine } from "./printable.ts";
 
@@ -15,6 +16,10 @@ export function shortArguments(input: JsonValue | undefined, columns: number): s
   const path = fields["path"];
   if (typeof pattern === "string" && typeof path === "string" && path !== "." && path !== "") return line(`${pattern} in ${path}`, columns);
   if (typeof pattern === "string") return line(pattern, columns);
+  const patched = typeof fields["input"] === "string" ? patchedPaths(fields["input"]) : [];
+  if (patched.length > 0) return line(patched.join(", "), columns);
+  if (typeof fields["search"] === "string" && typeof fields["replace"] === "string")
+    return line(`${fields["search"]} → ${fields["replace"]}${typeof path === "string" ? ` in ${path}` : ""}`, columns);
   for (const key of TELLING) {
     const value = fields[key];
     if (typeof value === "string" && value !== "") return line(value, columns);

@@ -1,5 +1,5 @@
 import type { CallSummary, JsonValue } from "@keelson/protocol";
-import { diffLines, patchLines } from "./diff-lines.ts";
+import { type DiffOptions, diffLines, hunkLine, patchLines, patchTextLines } from "./diff-lines.ts";
 import { formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
@@ -60,9 +60,11 @@ export function callPreview(
 ): string[] {
   const width = columns - BAR.length;
   const fields = fieldsOf(input);
-  const change = changeOf(fields);
-  if (change !== undefined)
-    return barred(diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_PREVIEW_ROWS, whole: true }), style);
+  const changes = changesOf(fields);
+  if (changes.length > 0) return barred(changedLines(changes, { style, columns: width, maxLines: MAX_PREVIEW_ROWS, whole: true }), style);
+  const patch = fields["input"];
+  if (name === "apply_patch" && typeof patch === "string")
+    return barred(patchTextLines(patch, { style, columns: width, maxLines: MAX_PREVIEW_ROWS, whole: true }), style);
   const command = fields["command"];
   const text = typeof command === "string" ? command : input === undefined ? "" : JSON.stringify(input, null, 2);
   if (text === "{}" || (isTold ?? (!text.includes("\n") && shortArguments(input, columns - name.length - 10) === text))) return [];
@@ -90,13 +92,11 @@ function failureBody(text: string, { style, columns }: ToolViewOptions): Body {
 
 function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text: string, { style, columns }: ToolViewOptions): Body {
   const width = columns - BAR.length;
-  const change = changeOf(fieldsOf(input));
+  const changes = changesOf(fieldsOf(input));
   // The tool's own diff knows the lines around the change.
-  const diff = change && text.indexOf("\n@@ -");
-  if (diff !== undefined && diff >= 0)
-    return { lines: patchLines(text.slice(diff + 1), { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
-  if (change !== undefined)
-    return { lines: diffLines(change.before, change.after, { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
+  const diff = changes.length > 0 ? text.indexOf("\n@@ -") : -1;
+  if (diff >= 0) return { lines: patchLines(text.slice(diff + 1), { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
+  if (changes.length > 0) return { lines: changedLines(changes, { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim);
   switch (name) {
@@ -112,13 +112,21 @@ function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text:
   }
 }
 
-/** The texts before and after, of a call that edits or writes a file. */
-function changeOf(fields: {
-  readonly [name: string]: JsonValue | undefined;
-}): { readonly before: string; readonly after: string } | undefined {
-  const { old_string: before, new_string: after, content } = fields;
-  if (typeof before === "string" && typeof after === "string") return { before, after };
-  return typeof fields["path"] === "string" && typeof content === "string" ? { before: "", after: content } : undefined;
+interface TextChange {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The texts before and after, of a call that edits or writes a file. Empty if it does neither. */
+function changesOf(fields: { readonly [name: string]: JsonValue | undefined }): readonly TextChange[] {
+  const { old_string: before, new_string: after, content, edits } = fields;
+  if (typeof before === "string" && typeof after === "string") return [{ before, after }];
+  if (Array.isArray(edits)) return edits.flatMap((edit) => changesOf(fieldsOf(edit)));
+  return typeof fields["path"] === "string" && typeof content === "string" ? [{ before: "", after: content }] : [];
+}
+
+function changedLines(changes: readonly TextChange[], options: DiffOptions): readonly string[] {
+  return changes.flatMap(({ before, after }, index) => [...(index > 0 ? [hunkLine(options)] : []), ...diffLines(before, after, options)]);
 }
 
 function fieldsOf(input: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } {

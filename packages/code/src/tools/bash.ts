@@ -10,6 +10,7 @@ import {
 } from "@keelson/protocol";
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
+import { redirectToPatch, refuseMixedPatch } from "./redirect-to-patch.ts";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
 import type { BashInput, BashOperations, LeavingExecutor } from "./bash-input.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
@@ -92,6 +93,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       ),
     }),
     permissionText: ({ command }) => command,
+    redirect: redirectToPatch,
     async effectsOf(input, where) {
       // A sandbox hides secrets, so that a search need not ask about them.
       const isConfined = !isOutside(input, where, { leaving }) && plannedPrograms(where, exec).confine !== undefined;
@@ -107,6 +109,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
 
     async execute(input, call) {
       const { command, timeout_seconds: given, run_in_background = false, hosts = [], publish = [], reveal = [] } = input;
+      refuseMixedPatch(command);
       if (command.trim() === "") throw toolFailure("bash", "The command is empty.");
       const programs = runsIn(input, call);
       const isConfined = programs.confine !== undefined;

@@ -13,6 +13,7 @@ afterEach(() => workspace[Symbol.dispose]());
 describe("the tools of the coding agent", () => {
   it("come in the order of their names", () => {
     expect(workspace.tools.map((tool) => tool.name)).toEqual([
+      "apply_patch",
       "bash",
       "bash_output",
       "edit_file",
@@ -21,6 +22,7 @@ describe("the tools of the coding agent", () => {
       "kill_bash",
       "list_directory",
       "read_file",
+      "search_replace",
       "write_file",
     ]);
   });
@@ -29,6 +31,7 @@ describe("the tools of the coding agent", () => {
     expect(
       workspace.tools.map(({ name, effect, risk, category, concurrency }) => [name, effect, risk, category ?? "", concurrency]),
     ).toEqual([
+      ["apply_patch", "write", "medium", "edit", "exclusive"],
       ["bash", "write", "high", "shell", "exclusive"],
       ["bash_output", "read", "none", "", "shared"],
       ["edit_file", "write", "medium", "edit", "exclusive"],
@@ -37,6 +40,7 @@ describe("the tools of the coding agent", () => {
       ["kill_bash", "idempotent", "low", "", "exclusive"],
       ["list_directory", "read", "none", "", "shared"],
       ["read_file", "read", "none", "", "shared"],
+      ["search_replace", "write", "medium", "edit", "exclusive"],
       ["write_file", "write", "medium", "edit", "exclusive"],
     ]);
   });

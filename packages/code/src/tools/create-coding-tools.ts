@@ -1,4 +1,5 @@
 import type { BlobStore, Executor, Tool } from "@keelson/protocol";
+import { createApplyPatchTool } from "./apply-patch.ts";
 import { createFileChanges } from "../workspace/create-file-changes.ts";
 import { createFileTexts } from "../workspace/create-file-texts.ts";
 import type { FileTexts } from "../workspace/file-texts.ts";
@@ -11,6 +12,7 @@ import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
 import { createListDirectoryTool } from "./list-directory.ts";
 import { createReadFileTool } from "./read-file.ts";
+import { createSearchReplaceTool } from "./search-replace.ts";
 import { createSeenFiles } from "./seen-files.ts";
 import { createWriteFileTool } from "./write-file.ts";
 import type { WorkspaceFiles } from "./workspace-files.ts";
@@ -43,6 +45,7 @@ export function createCodingTools({
   const seen = createSeenFiles();
   const killed = new Set<string>();
   return [
+    createApplyPatchTool({ files, changes, seen, exec }),
     createBashTool({ exec, leaving, killed, blobs }),
     createBashOutputTool({ exec, outside, blobs }),
     createEditFileTool({ files, changes, seen, exec }),
@@ -51,6 +54,7 @@ export function createCodingTools({
     createKillBashTool({ exec, outside, killed }),
     createListDirectoryTool({ files }),
     createReadFileTool({ files, texts, seen }),
+    createSearchReplaceTool({ files, changes, seen, exec }),
     createWriteFileTool({ files, changes, seen, exec }),
   ];
 }

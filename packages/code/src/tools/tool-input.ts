@@ -66,6 +66,21 @@ export function list<T>(description: string, field: Field<T>): Field<readonly T[
   };
 }
 
+/** An object with fields of its own. */
+export function record<const F extends Fields>(description: string, fields: F): Field<InputOf<F>, true> {
+  const { jsonSchema, validate } = objectOf(fields);
+  return {
+    schema: { ...jsonSchema, description },
+    required: true,
+    parse(given) {
+      const { issues, value } = validate(given);
+      if (issues === undefined) return { value };
+      const [{ message, path }] = issues as [{ readonly message: string; readonly path?: readonly string[] }];
+      return { issue: path === undefined ? message : `has a member ${path.join(".")} that ${message}` };
+    },
+  };
+}
+
 export function choice<const T extends string>(description: string, values: readonly T[]): Field<T, true> {
   return {
     schema: { type: "string", description, enum: values },
@@ -81,6 +96,17 @@ export function optional<T>(field: Field<T>): Field<T, false> {
 
 /** The input of a tool: described to the model, checked, and typed by one declaration. */
 export function toolInput<const F extends Fields>(fields: F): Schema<InputOf<F>> {
+  const { jsonSchema, validate } = objectOf(fields);
+  return { schema: { "~standard": { version: 1, vendor: "keelson", validate } }, jsonSchema };
+}
+
+type Validated<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly value?: undefined; readonly issues: readonly { readonly message: string; readonly path?: readonly string[] }[] };
+
+function objectOf<const F extends Fields>(
+  fields: F,
+): { readonly jsonSchema: JsonObject; readonly validate: (input: unknown) => Validated<InputOf<F>> } {
   const names = Object.keys(fields);
   const required = names.filter((name) => fields[name]?.required);
   const jsonSchema = {
@@ -90,11 +116,7 @@ export function toolInput<const F extends Fields>(fields: F): Schema<InputOf<F>>
     additionalProperties: false,
   };
 
-  const validate = (
-    input: unknown,
-  ):
-    | { readonly value: InputOf<F>; readonly issues?: undefined }
-    | { readonly issues: readonly { readonly message: string; readonly path?: readonly string[] }[] } => {
+  const validate = (input: unknown): Validated<InputOf<F>> => {
     if (typeof input !== "object" || input === null || Array.isArray(input))
       return { issues: [{ message: `must be an object with ${names.join(", ")}` }] };
     const issues: { message: string; path: readonly string[] }[] = [];
@@ -114,5 +136,5 @@ export function toolInput<const F extends Fields>(fields: F): Schema<InputOf<F>>
     }
     return issues.length > 0 ? { issues } : { value: value as InputOf<F> };
   };
-  return { schema: { "~standard": { version: 1, vendor: "keelson", validate } }, jsonSchema };
+  return { jsonSchema, validate };
 }

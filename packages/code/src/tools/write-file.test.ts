@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { DiskVfs } from "keelson/environment";
 import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
@@ -72,6 +74,25 @@ describe("write_file", () => {
     workspace.put("a.txt", "one\r\ntwo\r\n");
     await write({ path: "a.txt", content: "1\n2\n", overwrite: true });
     expect(workspace.text("a.txt")).toBe("1\r\n2\r\n");
+  });
+
+  it("keeps the encoding and the byte order mark of a file that it replaces, and refuses what cannot be written in it", async () => {
+    const wide = (text: string): Buffer => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
+    workspace.put("a.txt", wide("eins\n"));
+    await write({ path: "a.txt", content: "größer\n", overwrite: true });
+    expect(readFileSync(join(workspace.root, "a.txt"))).toEqual(wide("größer\n"));
+    workspace.put("b.txt", Buffer.from("schöne Grüße an alle\n", "latin1"));
+    expect(await write({ path: "b.txt", content: "日\n", overwrite: true })).toMatch(/^ERROR b\.txt was not written: the file is Latin-1/);
+    expect(readFileSync(join(workspace.root, "b.txt"), "latin1")).toBe("schöne Grüße an alle\n");
+    await write({ path: "b.txt", content: "größer\n", overwrite: true });
+    expect(readFileSync(join(workspace.root, "b.txt"), "latin1")).toBe("größer\n");
+  });
+
+  it("refuses a content that stands for text of the file that it replaces", async () => {
+    workspace.put("a.ts", "one();\ntwo();\n");
+    expect(await write({ path: "a.ts", content: "// ... existing code ...\nthree();\n", overwrite: true })).toMatch(/^ERROR .*placeholder/);
+    expect(workspace.text("a.ts")).toBe("one();\ntwo();\n");
+    expect(await write({ path: "new.md", content: "// ... existing code ...\n" })).toMatch(/^Made/);
   });
 
   it("says when there was nothing to write", async () => {

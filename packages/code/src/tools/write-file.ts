@@ -1,10 +1,13 @@
-import { type Executor, type Tool, type Vfs, VfsError } from "@keelson/protocol";
+import { type Executor, type Tool, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
+import { readEditable } from "../edits/editable-text.ts";
+import { elisionPutIn } from "../edits/elision.ts";
 import { compactDiff } from "./compact-diff.ts";
 import { editEffects } from "./programs-of.ts";
 import type { FileChanges } from "../workspace/file-changes.ts";
 import type { SeenFiles } from "./seen-files.ts";
-import { counted, readContent, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
+import { readExisting } from "./read-existing.ts";
+import { counted, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
 import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
@@ -60,7 +63,14 @@ export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFi
         if (known === "stale")
           throw toolFailure("write_file", `${shown} changed since you last read or wrote it. Read it again, then write.`);
       }
-      const after = Buffer.from(contentFor(before, content), "utf8");
+      const after = bytesFor(before, content);
+      if (typeof after === "string") throw toolFailure("write_file", `${shown} was not written: ${after}.`);
+      const placeholder = before === undefined ? undefined : elisionPutIn(readEditable(before)?.text ?? "", content);
+      if (placeholder !== undefined)
+        throw toolFailure(
+          "write_file",
+          `${shown} was not written: the content has the placeholder ${JSON.stringify(placeholder.trim())} in the place of text that it stands for. Write the whole content out, or change a part with edit_file.`,
+        );
       if (before !== undefined && after.equals(before)) {
         seen.see(session, real, after);
         return `${shown} has this content already; nothing was written.`;
@@ -82,32 +92,29 @@ export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFi
     async reconcile({ path, content }, call) {
       const files = filesOf(call, own, "write_file");
       const now = await readExisting(files, path, call.signal);
-      if (now === undefined || !Buffer.from(contentFor(now, content), "utf8").equals(now)) return "not-done";
+      const written = bytesFor(now, content);
+      if (now === undefined || typeof written === "string" || !written.equals(now)) return "not-done";
       return { output: `Wrote ${shownPath(files, path)} (${describe(now)}).` };
     },
   });
 }
 
-async function readExisting(files: Vfs, path: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
-  try {
-    return (await files.read(path, { signal })).content;
-  } catch (error) {
-    if (VfsError.is(error, "not-found")) return undefined;
-    throw error;
-  }
-}
-
-/** Models write LF; a file that has CR LF throughout keeps it. */
-function contentFor(before: Uint8Array | undefined, content: string): string {
-  if (before === undefined || content.includes("\r\n")) return content;
-  const found = readContent(before);
-  return found.kind === "text" && usesCrlf(found.text) ? withCrlf(content) : content;
+/**
+ * The bytes of a content: for an existing text file in its encoding, with its byte order mark, and with CR LF if it has that throughout.
+ * A string is the reason why it cannot be written so.
+ */
+function bytesFor(before: Uint8Array | undefined, content: string): Buffer | string {
+  const existing = before === undefined || before.byteLength === 0 ? undefined : readEditable(before);
+  if (existing === undefined) return Buffer.from(content, "utf8");
+  const { text: old } = existing;
+  const given = content.startsWith("\ufeff") ? content.slice(1) : content;
+  return existing.apply([{ start: 0, end: old.length, text: usesCrlf(old) && !given.includes("\r\n") ? withCrlf(given) : given }]);
 }
 
 async function report(path: string, before: Uint8Array | undefined, after: Uint8Array): Promise<string> {
   if (before === undefined) return `Made ${path} (${describe(after)}).`;
-  const [old, now] = [readContent(before), readContent(after)];
-  const diff = old.kind === "text" && now.kind === "text" ? `\n${await compactDiff(old.text, now.text)}` : "";
+  const [old, now] = [readEditable(before), readEditable(after)];
+  const diff = old !== undefined && now !== undefined ? `\n${await compactDiff(old.text, now.text)}` : "";
   return `Replaced ${path} (${describe(after)}).${diff}`;
 }
 

@@ -1,6 +1,7 @@
 import { type FileInfo, type Vfs, VfsError } from "@keelson/protocol";
 import { filesOf, type WorkspaceFiles } from "../tools/workspace-files.ts";
 import type { FileChanges } from "./file-changes.ts";
+import { requireChangeable } from "./require-changeable.ts";
 import type { FileTexts } from "./file-texts.ts";
 
 export interface FileChangesOptions {
@@ -38,23 +39,9 @@ export function createFileChanges({ files: own, texts }: FileChangesOptions): Fi
   };
 }
 
-/** Refuses what a deletion or a move of a name would not do as expected: a folder, a symbolic link, a read-only file, a changed file. */
+/** Refuses a deletion or a move that would do more than it seems, and one of a file that changed. */
 async function requireRemovable(files: Vfs, path: string, ifUnchanged: Uint8Array, signal: AbortSignal): Promise<void> {
-  const { isDir, isSymlink, permissions = 0o600 } = await files.stat(path, { signal });
-  if (isDir)
-    throw new VfsError({ kind: "is-directory", path, message: `${path} is a folder, not a file. Use a command to move or delete it.` });
-  if (isSymlink)
-    throw new VfsError({
-      kind: "operation-denied",
-      path,
-      message: `${path} is a symbolic link; it was left as it is. Name the file that it leads to, or use a command.`,
-    });
-  if ((permissions & 0o222) === 0)
-    throw new VfsError({
-      kind: "permission-denied",
-      path,
-      message: `${path} is read-only (mode ${(permissions & 0o777).toString(8)}); it was left as it is. If it should go, make it writable first: chmod u+w.`,
-    });
+  await requireChangeable(files, path, "remove", signal);
   const { content } = await files.read(path, { signal });
   if (Buffer.compare(content, ifUnchanged) !== 0)
     throw new VfsError({ kind: "conflict", path, message: `${path} is not as expected: its content changed. Read it again.` });
