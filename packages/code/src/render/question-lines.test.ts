@@ -56,7 +56,7 @@ describe("a question", () => {
       "  │   @@",
       "  │   one",
       "  │ - two",
-      expect.stringMatching(/^ {2}│ \+ /),
+      expect.stringMatching(/^ {2}│ \+/),
     ]);
     expect(lines.join("")).not.toContain("\u001b");
   });

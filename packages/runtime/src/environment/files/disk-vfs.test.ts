@@ -407,6 +407,7 @@ describe("listing", () => {
       modified: expect.any(Number),
       changed: expect.any(Number),
       inode: fs.statSync(join(root, "file.txt")).ino,
+      links: 1,
     });
     expect(await files.stat("link")).toMatchObject({ path: join(root, "file.txt"), isSymlink: true, size: 3 });
     expect((await failure(files.stat("missing"))).kind).toBe("not-found");
