@@ -125,6 +125,8 @@ export {
   type GrepMatch,
   type GrepOptions,
   type GrepOutputMode,
+  type OmissionReason,
+  type SearchOmission,
   type TransferResult,
   type Vfs,
   type VfsCapability,

@@ -80,10 +80,31 @@ export interface GrepOptions {
   readonly lineNumbers?: boolean | undefined;
   readonly invert?: boolean | undefined;
   readonly fixedString?: boolean | undefined;
-  /** Leave out `.git` and what the `.gitignore` files of the searched folders, and of those above them up to the root, leave out. */
+  /**
+   * Leave out `.git` and what git does not list: files that a `.gitignore` or `info/exclude` ignores, unless the index has them. The rules are those of
+   * the searched folders and of the folders above them, up to the top of the repository or, without one, up to the root.
+   */
   readonly gitignore?: boolean | undefined;
-  /** Names of folders that are passed over, wherever they are below the start, as in `["node_modules"]`. */
+  /** Names of folders that are passed over, wherever they are below the start, as in `["node_modules"]`. With `gitignore`, files in them that git tracks stay. */
   readonly leaveOut?: readonly string[] | undefined;
+  /** False for a file that must not be read. It is left out, whatever it holds. */
+  readonly mayRead?: ((path: string) => boolean) | undefined;
+  /** Is told of each file and folder that was left out although it may hold matches. A `Vfs` of your own that leaves nothing out need not call it. */
+  readonly onOmitted?: ((omission: SearchOmission) => void) | undefined;
+}
+/**
+ * The reason why a search left something out. `ignored`: by the rules of git. `left-out`: by its name, as the caller wished. `binary`: its lines are not
+ * shown, though they may match. `too-large` and `unreadable`: it was not read, or not to its end. `encoding`: the encoding is unknown, so that only ASCII
+ * was searched for reliably. `denied`: by `mayRead`, or by a policy of the files.
+ */
+export type OmissionReason = "ignored" | "left-out" | "binary" | "too-large" | "unreadable" | "encoding" | "denied";
+export interface SearchOmission {
+  /** As in results. */
+  readonly path: string;
+  readonly isDir: boolean;
+  readonly reason: OmissionReason;
+  /** Says more, as the error of the system. */
+  readonly message?: string;
 }
 /** In `count` mode `lineNumber` holds the number of matches and `lineContent` its string form. */
 export interface GrepMatch {
@@ -113,6 +134,12 @@ export interface GlobOptions extends VfsOptions {
   readonly limit?: number | undefined;
   /** As of `GrepOptions`. */
   readonly gitignore?: boolean | undefined;
+  /** As of `GrepOptions`. */
+  readonly leaveOut?: readonly string[] | undefined;
+  /** As of `GrepOptions`, for folders too. */
+  readonly mayRead?: ((path: string) => boolean) | undefined;
+  /** As of `GrepOptions`. */
+  readonly onOmitted?: ((omission: SearchOmission) => void) | undefined;
 }
 
 /** Files behind one interface. Paths are POSIX style; a relative one starts at the working directory. Failures reject with `VfsError`. */

@@ -22,6 +22,7 @@ import { findServers } from "../servers/find-servers.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
 import { foundFindings } from "./found-findings.ts";
+import { searchFinding } from "./search-finding.ts";
 import { keysFinding, variablesFinding } from "./secret-findings.ts";
 import { type ProviderCheck, checkProviders } from "./check-providers.ts";
 
@@ -46,7 +47,7 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
     await folderFinding(folder),
     ...(await mcpFindings(folder, host)),
     ...(await foundFindings(folder, host)),
-    await ripgrepFinding(),
+    await searchFinding(folder),
     await programFinding("bash", "commands run in sh instead"),
     await sandboxFinding(folder, environment),
   ];
@@ -182,15 +183,6 @@ async function sandboxFinding(folder: string, environment: CommandHost["environm
     return { what, state: "missing", detail: `commands run with the rights of your user, because no sandbox can be made: ${problem}` };
   } catch (error) {
     return { what, state: "broken", detail: messageOf(error) };
-  }
-}
-
-async function ripgrepFinding(): Promise<Finding> {
-  try {
-    const { rgPath } = await import("@vscode/ripgrep");
-    return { what: "ripgrep", state: "ok", detail: await firstLine(rgPath) };
-  } catch (error) {
-    return { what: "ripgrep", state: "missing", detail: `grep is slower without it: ${messageOf(error)}` };
   }
 }
 

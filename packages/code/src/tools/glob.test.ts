@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -26,22 +27,58 @@ describe("glob", () => {
     workspace.put(".gitignore", "*.log\n/out/\n");
     workspace.put("keep/.gitignore", "!a.log\n");
     workspace.put("src/.gitignore", "gen\n");
-    expect(await glob({ pattern: "**/*.{ts,log}" })).toBe("keep/a.log\nsrc/z.ts");
-    expect(await glob({ pattern: "*.log", path: "keep" })).toBe("keep/a.log");
+    expect(await glob({ pattern: "**/*.{ts,log}" })).toBe(
+      "keep/a.log\nsrc/z.ts\n[Left out, because git ignores them: a.log, keep/b.log, out/, src/gen/. Give one as path to search it.]",
+    );
+    expect(await glob({ pattern: "*.log", path: "keep" })).toMatch(/^keep\/a\.log\n/);
   });
 
-  it("leaves out folders of dependencies and results, unless they are named", async () => {
-    put("node_modules/m/index.js", "dist/index.js", "src/index.js", ".git/hooks/index.js");
-    expect(await glob({ pattern: "**/index.js" })).toBe("src/index.js");
-    expect(await glob({ pattern: "dist/**" })).toBe("dist/index.js");
+  it("leaves out dependencies, says so, and finds them if they are named", async () => {
+    put("node_modules/m/index.js", "src/index.js", ".git/hooks/index.js");
+    expect(await glob({ pattern: "**/index.js" })).toBe(
+      "src/index.js\n[Left out, because they hold dependencies: node_modules/. Give one as path to search it.]",
+    );
+    expect(await glob({ pattern: "node_modules/m/*" })).toBe("node_modules/m/index.js");
     expect(await glob({ pattern: "**/*.js", path: "node_modules/m" })).toBe("node_modules/m/index.js");
+    expect(await glob({ pattern: ".git/hooks/*" })).toBe(".git/hooks/index.js");
+  });
+
+  it("finds files in folders named build, vendor and dist, also where git ignores the folder and tracks the file", async () => {
+    execFileSync("git", ["init"], { cwd: workspace.root, stdio: "ignore" });
+    workspace.put(".gitignore", "build\n");
+    put("build/a.ts", "vendor/a.ts", "dist/a.ts", "target/a.ts");
+    execFileSync("git", ["add", "--force", "build/a.ts"], { cwd: workspace.root });
+    put("build/b.ts");
+    expect(await glob({ pattern: "**/*.ts" })).toBe(
+      "build/a.ts\ndist/a.ts\ntarget/a.ts\nvendor/a.ts\n[Left out, because git ignores them: build/b.ts. Give one as path to search it.]",
+    );
+  });
+
+  it("finds a file whose real name holds brackets", async () => {
+    put("app/[slug]/page.tsx", "app/[[...rest]]/page.tsx", "app/s/page.tsx");
+    expect(await glob({ pattern: "app/[slug]/*.tsx" })).toBe("app/[slug]/page.tsx\napp/s/page.tsx");
+    expect(await glob({ pattern: "app/[[...rest]]/*.tsx" })).toBe("app/[[...rest]]/page.tsx");
+    expect(await glob({ pattern: "app/[[...none]]/*.tsx" })).toMatch(/^ERROR The glob .* is not searched for/);
+  });
+
+  it("shows a name with the end of a line as one line", async () => {
+    put("a\nb.ts", "c.ts");
+    expect(await glob({ pattern: "*.ts" })).toBe('"a\\nb.ts"\nc.ts');
+    expect(await workspace.say("list_directory", {})).toBe('"a\\nb.ts"  (1 B)\nc.ts  (1 B)');
+  });
+
+  it("leaves out what the rules of the run guard, and says so", async () => {
+    put("a.ts", "secret.ts");
+    expect(await workspace.say("glob", { pattern: "*.ts" }, { mayRead: (path) => path !== "secret.ts" })).toBe(
+      "a.ts\n[Left out, since the permission rules guard them: secret.ts. Name one as path to ask for it.]",
+    );
   });
 
   it("does not follow links", async () => {
     put("src/a.ts");
     symlinkSync("..", join(workspace.root, "src/up"));
     symlinkSync("/etc", join(workspace.root, "etc"));
-    expect(await glob({ pattern: "**/*" })).toBe("etc\nsrc/\nsrc/a.ts\nsrc/up/");
+    expect(await glob({ pattern: "**/*" })).toBe("etc\nsrc/\nsrc/a.ts\nsrc/up");
   });
 
   it("is bounded, and says so", async () => {
@@ -54,8 +91,9 @@ describe("glob", () => {
 
   it("helps when nothing matches", async () => {
     put("src/a.ts", "dist/b.css");
+    workspace.put(".gitignore", "dist\n");
     expect(await glob({ pattern: "*.ts" })).toBe("No file matches *.ts in the project. To look in all folders use **/*.ts.");
-    expect(await glob({ pattern: "**/*.css" })).toMatch(/Not searched: dist; name one in the pattern/);
+    expect(await glob({ pattern: "**/*.css" })).toMatch(/^No file matches .*\n\[Left out, because git ignores them: dist\/\./);
     expect(await glob({ pattern: "/etc/*" })).toMatch(/^ERROR The pattern \/etc\/\* is absolute/);
     expect(await glob({ pattern: "*", path: "srcs" })).toMatch(/Did you mean src\?/);
     expect(await glob({ pattern: "*", path: "../.." })).toMatch(/^ERROR .*lies outside/);

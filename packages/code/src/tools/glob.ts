@@ -1,13 +1,10 @@
-import { join } from "node:path/posix";
-import type { Tool, Vfs } from "@keelson/protocol";
-import { compileGlob } from "keelson/environment";
+import { type GlobEntry, type GlobOptions, type Tool, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
+import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { shownName } from "./shown-name.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
-import { walkFiles } from "./walk-files.ts";
-import { createWithheld, type Withheld } from "./withheld.ts";
-import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf, permissionPath, plannedPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface GlobInput {
   readonly pattern: string;
@@ -23,7 +20,7 @@ export function createGlobTool({ files: own }: { readonly files: WorkspaceFiles 
   return defineTool<GlobInput>({
     name: "glob",
     description:
-      "Find files by a pattern of their path: * and ? stay within a name, ** spans folders, {a,b} and [a-z] choose; **/*.ts finds all TypeScript files. What git ignores and folders such as node_modules are left out, unless the pattern or the path names them. Paths come sorted, one a line.",
+      "Find files by a pattern of their path: * and ? stay within a name, ** spans folders, {a,b} and [a-z] choose; **/*.ts finds all TypeScript files. Brackets and braces in real names, as in app/[slug]/*.tsx, are found as they stand. Files that git ignores and does not track, .git and node_modules are left out, unless the pattern or the path names them; the result says what was left out. Paths come sorted, one a line.",
     effect: "read",
     aliases: ["find", "find_files"],
     input: toolInput({
@@ -36,58 +33,48 @@ export function createGlobTool({ files: own }: { readonly files: WorkspaceFiles 
     async execute({ pattern, path = ".", limit = DEFAULT_LIMIT }, call) {
       const { signal, mayRead } = call;
       const files = filesOf(call, own, "glob");
-      return explainMissing(files, path, signal, () =>
-        find(files, { pattern, path, limit }, { signal, withheld: createWithheld(mayRead) }),
-      );
+      return explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, createOmissionNotes(files, mayRead), signal));
     },
   });
 }
 
-async function find(
-  files: Vfs,
-  { pattern, path, limit }: Required<GlobInput>,
-  { signal, withheld }: { readonly signal: AbortSignal; readonly withheld: Withheld },
-): Promise<string> {
+async function find(files: Vfs, { pattern, path, limit }: Required<GlobInput>, notes: OmissionNotes, signal: AbortSignal): Promise<string> {
   const { root = "/" } = files;
   const above = root.endsWith("/") ? root : `${root}/`;
   const relativePattern = pattern.startsWith(above) && path === "." ? pattern.slice(above.length) : pattern;
   if (relativePattern.startsWith("/"))
     throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
-  const glob = compile(relativePattern);
-  const start = await realPath(files, path);
-  const found: string[] = [];
-  const skipped: string[] = [];
-  let more = false;
-  const walk = walkFiles(files, {
-    start,
-    enter: glob.mayMatchBelow,
-    wanted: new Set(relativePattern.split("/")),
-    onSkip: (folder) => void (skipped.length < 5 && glob.mayMatchBelow(folder) && skipped.push(folder)),
+  const { mayRead, onOmitted } = notes;
+  const entries = await findEntries(files, relativePattern, {
+    path,
+    gitignore: true,
+    leaveOut: dependencyFolders(relativePattern),
+    limit: limit + 1,
+    mayRead,
+    onOmitted,
     signal,
   });
-  for await (const { path: candidate, entry } of walk) {
-    if (!glob.matches(candidate) || withheld.has(shownPath(files, join(start, candidate)))) continue;
-    if (found.length === limit) {
-      more = true;
-      break;
-    }
-    found.push(shownName(`${shownPath(files, join(start, candidate))}${entry.isDir ? "/" : ""}`));
-  }
-  if (more) found.push(`[Only the first ${limit}. Narrow the pattern, or set limit.]`);
-  if (withheld.note !== undefined) found.push(withheld.note);
-  if (found.length > 0) return found.join("\n");
-  const hints = [
-    ...(relativePattern.includes("/") ? [] : [`To look in all folders use **/${relativePattern}.`]),
-    ...(skipped.length > 0 ? [`Not searched: ${skipped.join(", ")}; name one in the pattern to search it.`] : []),
-  ];
+  // Files that ask no `mayRead` may have listed more.
+  const readable = entries.filter(({ path: found, isDir }) => mayRead(found) || onOmitted({ path: found, isDir, reason: "denied" }));
+  const shown = readable.slice(0, limit).map(({ path: found, isDir }) => `${shownPath(files, found)}${isDir ? "/" : ""}`);
+  const lines = shown.map(shownName);
+  if (readable.length > limit) lines.push(`[Only the first ${limit}. Narrow the pattern, or set limit.]`);
+  if (shown.length > 0) return [...lines, ...notes.lines()].join("\n");
+  const hint = relativePattern.includes("/") ? "" : ` To look in all folders use **/${relativePattern}.`;
   const place = shownPath(files, path);
-  return [`No file matches ${pattern} in ${place === "." ? "the project" : place}.`, ...hints].join(" ");
+  return [`No file matches ${pattern} in ${place === "." ? "the project" : place}.${hint}`, ...notes.lines()].join("\n");
 }
 
-function compile(pattern: string): ReturnType<typeof compileGlob> {
+async function findEntries(files: Vfs, pattern: string, options: GlobOptions): Promise<readonly GlobEntry[]> {
   try {
-    return compileGlob(pattern);
+    return await files.glob(pattern, options);
   } catch (error) {
-    throw toolFailure("glob", (error as Error).message, error);
+    if (VfsError.is(error, "other") || VfsError.is(error, "unsupported")) throw toolFailure("glob", error.message, error);
+    throw error;
   }
+}
+
+/** Returns the folders to leave out: those of dependencies, unless the pattern names them. */
+function dependencyFolders(pattern: string): readonly string[] {
+  return pattern.split("/").includes("node_modules") ? [] : ["node_modules"];
 }

@@ -2,10 +2,10 @@ import { type GrepMatch, type Tool, type Vfs, VfsError } from "@keelson/protocol
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { matchedLines } from "./matched-lines.ts";
+import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { shownName } from "./shown-name.ts";
 import { counted } from "./text-content.ts";
 import { choice, flag, integer, optional, text, toolInput } from "./tool-input.ts";
-import { createWithheld, type Withheld } from "./withheld.ts";
 import { filesOf, permissionPath, plannedPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
 
 export interface GrepInput {
@@ -34,7 +34,7 @@ export function createGrepTool({ files: own }: { readonly files: WorkspaceFiles 
   return defineTool<GrepInput>({
     name: "grep",
     description:
-      "Search the contents of files with a regular expression (as ripgrep's, without flags and named groups; escape { ( [ . to mean themselves, or set fixed). Gives lines as path:line:text, or only the files, or counts per file. What git ignores, .git, node_modules and binary files are left out.",
+      "Search the contents of files with a regular expression (as ripgrep's, without flags and named groups; escape { ( [ . to mean themselves, or set fixed). Gives lines as path:line:text, or only the files, or counts per file. Files that git ignores and does not track, .git and node_modules are left out; the result says what was left out. Texts in UTF-16, GB18030 and Shift-JIS are searched too.",
     effect: "read",
     aliases: ["search"],
     input: toolInput({
@@ -59,13 +59,19 @@ export function createGrepTool({ files: own }: { readonly files: WorkspaceFiles 
       const path = input.path ?? ".";
       return explainMissing(files, path, signal, async () => {
         await files.stat(path, { signal }); // refuses what is missing or outside
-        return present(input, files, await search(files, input, signal), createWithheld(mayRead));
+        const notes = createOmissionNotes(files, mayRead);
+        return present(input, files, await search(files, input, notes, signal), notes);
       });
     },
   });
 }
 
-async function search(files: Vfs, input: GrepInput, signal: AbortSignal): Promise<readonly GrepMatch[]> {
+async function search(
+  files: Vfs,
+  input: GrepInput,
+  { mayRead, onOmitted }: OmissionNotes,
+  signal: AbortSignal,
+): Promise<readonly GrepMatch[]> {
   const { pattern, path = ".", mode = "content", glob, type, ignore_case, fixed, multiline, context } = input;
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
@@ -82,6 +88,8 @@ async function search(files: Vfs, input: GrepInput, signal: AbortSignal): Promis
       gitignore: true,
       leaveOut: ["node_modules"],
       maxMatches: MAX_MATCHES,
+      mayRead,
+      onOmitted,
       signal: AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
@@ -94,18 +102,21 @@ async function search(files: Vfs, input: GrepInput, signal: AbortSignal): Promis
   }
 }
 
-function present(input: GrepInput, files: Vfs, matches: readonly GrepMatch[], withheld: Withheld): string {
+function present(input: GrepInput, files: Vfs, matches: readonly GrepMatch[], notes: OmissionNotes): string {
   const { pattern, mode = "content", glob, type, limit = DEFAULT_LIMIT } = input;
-  if (matches.length === 0)
-    return `No match for ${pattern}${glob === undefined ? "" : ` in files like ${glob}`}${type === undefined ? "" : ` of type ${type}`}.`;
-  const left = matches.map((match) => ({ ...match, file: shownPath(files, match.file) })).filter(({ file }) => !withheld.has(file));
-  if (left.length === 0) return withheld.note ?? "No match.";
+  // Files that ask no `mayRead` may have searched more.
+  const readable = matches.filter(({ file }) => notes.mayRead(file) || notes.onOmitted({ path: file, isDir: false, reason: "denied" }));
+  if (readable.length === 0) {
+    const where = `${glob === undefined ? "" : ` in files like ${glob}`}${type === undefined ? "" : ` of type ${type}`}`;
+    return [`No match for ${pattern}${where}.`, ...notes.lines()].join("\n");
+  }
+  const left = readable.map((match) => ({ ...match, file: shownName(shownPath(files, match.file)) }));
   const lines =
     mode === "files"
-      ? left.map(({ file }) => shownName(file))
+      ? left.map(({ file }) => file)
       : mode === "count"
-        ? left.map(({ file, lineNumber }) => `${shownName(file)}:${lineNumber}`)
-        : matchedLines(left.map((match) => ({ ...match, file: shownName(match.file) })));
+        ? left.map(({ file, lineNumber }) => `${file}:${lineNumber}`)
+        : matchedLines(left);
   const shown: string[] = [];
   let bytes = 0;
   for (const line of lines) {
@@ -117,6 +128,6 @@ function present(input: GrepInput, files: Vfs, matches: readonly GrepMatch[], wi
     const total = matches.length >= MAX_MATCHES ? "very many lines" : counted(lines.length, "line");
     shown.push(`[The first ${shown.length} of ${total}. Narrow the search with path, glob or type, or use mode files or count.]`);
   }
-  if (withheld.note !== undefined) shown.push(withheld.note);
+  shown.push(...notes.lines());
   return shown.join("\n");
 }

@@ -39,7 +39,7 @@ export async function listDirectory(files: Vfs, path: string, signal: AbortSigna
     .map((entry) => (entry.size === undefined ? shownName(entry.name) : `${shownName(entry.name)}  (${formatSize(entry.size)})`));
   const lines = [...folders, ...others];
   const more = lines.length - MAX_ENTRIES;
-  return (more > 0 ? [...lines.slice(0, MAX_ENTRIES), `[... and ${more} more. Narrow it with glob.]`] : lines).join("\n");
+  return [...lines.slice(0, MAX_ENTRIES), ...(more > 0 ? [`[... and ${more} more. Narrow it with glob.]`] : [])].join("\n");
 }
 
 function formatSize(bytes: number): string {

@@ -1,27 +1,20 @@
 import { basename, dirname } from "node:path/posix";
-import type { Vfs } from "@keelson/protocol";
+import { type Vfs, VfsError } from "@keelson/protocol";
 import { shownName } from "./shown-name.ts";
-import { walkFiles } from "./walk-files.ts";
 import { shownPath } from "./workspace-files.ts";
 
 const MAX_SUGGESTIONS = 5;
 // A suggestion must not cost more than the search it saves.
 const MAX_VISITED = 5000;
-const MAX_DEPTH = 7;
+const LEVELS: readonly string[] = Array.from({ length: 7 }, (_, level) => `${"*/".repeat(level)}*`);
 
 /** Files and folders that somebody who asked for `path` may have meant, the likeliest first, as shown paths. */
 export async function similarPaths(files: Vfs, path: string, signal?: AbortSignal): Promise<readonly string[]> {
   const wanted = shownPath(files, path);
   const name = basename(wanted).toLowerCase();
   const candidates: { readonly path: string; readonly score: number }[] = [];
-  let visited = 0;
-  const walk = walkFiles(files, {
-    start: files.root ?? "/",
-    enter: (folder) => folder.split("/").length < MAX_DEPTH,
-    ...(signal !== undefined && { signal }),
-  });
-  for await (const { path: found } of walk) {
-    if (++visited > MAX_VISITED) break;
+  for (const { path: real } of await listNear(files, signal)) {
+    const found = shownPath(files, real);
     const score = likeness(name, basename(found).toLowerCase());
     if (score > 0) candidates.push({ path: found, score: score + sharedFolders(wanted, found) / 100 });
   }
@@ -29,6 +22,16 @@ export async function similarPaths(files: Vfs, path: string, signal?: AbortSigna
     .sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1))
     .slice(0, MAX_SUGGESTIONS)
     .map((candidate) => candidate.path);
+}
+
+async function listNear(files: Vfs, signal?: AbortSignal): ReturnType<Vfs["glob"]> {
+  try {
+    const path = files.root ?? "/";
+    return await files.glob(`{${LEVELS.join(",")}}`, { path, gitignore: true, leaveOut: ["node_modules"], limit: MAX_VISITED, signal });
+  } catch (error) {
+    if (VfsError.is(error)) return []; // it cannot be searched
+    throw error;
+  }
 }
 
 /** The sentence for an error; empty when nothing is similar. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { findRipgrep } from "../environment/files/find-ripgrep.ts";
+import { findRipgrep } from "../environment/search/find-ripgrep.ts";
 import { createTokenCounter, loadTokenizer } from "../providers/index.ts";
 import { isNotInstalled } from "./warn-missing-package.ts";
 
@@ -21,7 +21,7 @@ describe("an optional package that is missing", () => {
     expect((await warning)[0]).toMatchObject({
       name: "KeelsonWarning",
       message:
-        "Files are searched without ripgrep, many times slower, because the package @vscode/ripgrep can't be loaded " +
+        "Searches for patterns without a fixed text take several times longer, because the package @vscode/ripgrep can't be loaded " +
         "(Cannot find package '@vscode/ripgrep' imported from here). Install it: npm install @vscode/ripgrep",
     });
   });

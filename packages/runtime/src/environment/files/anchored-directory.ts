@@ -104,7 +104,7 @@ async function isLink(location: EntryName): Promise<boolean> {
   }
 }
 
-function movedAway(path: string, found: string, root: string): VfsError {
+export function movedAway(path: string, found: string, root: string): VfsError {
   return new VfsError({
     kind: "path-traversal",
     attempted: found === path ? path : `${path} (leads to ${found})`,

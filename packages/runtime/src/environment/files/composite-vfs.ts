@@ -8,7 +8,8 @@ import {
   VfsError,
 } from "@keelson/protocol";
 import { copyBetween } from "./copy-between.ts";
-import { compileSearchGlob } from "./search-glob.ts";
+import { compileSearchGlob } from "../search/search-glob.ts";
+import { noneIfRefused, otherMount, toldTo } from "./told-to-mount.ts";
 import { readPartOf } from "./read-part-of.ts";
 import { realPathIn } from "./real-path-in.ts";
 import { intoItself, notDirectory, notFound, unsupported } from "./vfs-failures.ts";
@@ -187,11 +188,15 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
       const start = placeOf(whole) ?? firstBelow(whole);
       requireCapability(start, "grep");
       const told = await toldPaths(start);
-      const matches = await within(start, () => start.mount.backend.grep(pattern, { ...callOptions, path: start.inner }));
+      const matches = await within(start, () =>
+        start.mount.backend.grep(pattern, { ...callOptions, ...toldTo(told, callOptions), path: start.inner }),
+      );
+      const others = mountsBelow(whole).filter(({ prefix }) => prefix !== start.mount.prefix);
+      for (const { prefix } of others) callOptions.onOmitted?.(otherMount(prefix, start.mount.prefix));
       return matches.map((match) => ({ ...match, file: told(match.file) })).filter(({ file }) => placeOf(file)?.mount === start.mount);
     },
 
-    async glob(pattern, { path = ".", limit = Number.POSITIVE_INFINITY, ...callOptions } = {}) {
+    async glob(pattern, { path = ".", limit = Number.POSITIVE_INFINITY, ...given } = {}) {
       const whole = resolve(path);
       const place = placeOf(whole);
       const below = mountsBelow(whole);
@@ -201,7 +206,8 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
       const found = new Map<string, GlobEntry>();
       if (place?.mount.backend.capabilities.has("glob") === true) {
         const told = await toldPaths(place);
-        const entries = await within(place, () => place.mount.backend.glob(pattern, { path: place.inner, ...callOptions }));
+        const options = { ...given, ...toldTo(told, given), path: place.inner };
+        const entries = await within(place, () => place.mount.backend.glob(pattern, options)).catch(noneIfRefused(compiled));
         for (const entry of entries) found.set(told(entry.path), { ...entry, path: told(entry.path) });
         for (const hidden of found.keys()) if (placeOf(hidden)?.mount !== place.mount) found.delete(hidden);
       }
@@ -214,12 +220,13 @@ export function createCompositeVfs(options: CompositeVfsOptions): CompositeVfs {
         if (inner?.mount !== mount || !mount.backend.capabilities.has("glob")) continue;
         if (!compiled.mayMatchBelow(pathBelow(whole, mount.prefix))) continue;
         const told = await toldPaths(inner);
-        for (const entry of await within(inner, () => mount.backend.glob("**", { path: inner.inner, ...callOptions }))) {
+        for (const entry of await within(inner, () => mount.backend.glob("**", { ...given, ...toldTo(told, given), path: inner.inner }))) {
           const there = told(entry.path);
           if (placeOf(there)?.mount === mount && compiled.matches(pathBelow(whole, there), entry.isDir))
             found.set(there, { ...entry, path: there });
         }
       }
+      if (found.size === 0 && compiled.refusal !== undefined) throw compiled.refusal;
       return [...found.values()].sort((a, b) => comparePaths(a.path, b.path)).slice(0, limit);
     },
 

@@ -7,21 +7,21 @@ import { type DiskView, OWN_VIEW } from "./disk-view.ts";
 import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { mimeTypeOf } from "./file-type.ts";
 import { type FileAccess, refusedAccess } from "./file-access.ts";
-import { findRipgrep } from "./find-ripgrep.ts";
+import { createLineFilter } from "../search/create-line-filter.ts";
 import { listDirectory } from "./list-directory.ts";
 import { withPathLock } from "./path-lock.ts";
 import { TRANSFERS_ON_DISK } from "./refused-transfers.ts";
 import { removeTree } from "./remove-tree.ts";
 import { entryOf } from "./replace-file.ts";
-import { ripgrepFiles } from "./ripgrep-files.ts";
 import { createRootedFiles } from "./rooted-files.ts";
 import { createRootedPaths, type RootedPath } from "./rooted-paths.ts";
-import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
-import { globFiles, grepFiles } from "./search-files.ts";
+import { createDiskFolders, openDiskFolder } from "../search/disk-folder.ts";
+import { readRegularFile } from "../search/read-regular-file.ts";
+import type { SearchableFiles } from "../search/searchable-files.ts";
+import { globFiles, grepFiles } from "../search/search-files.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { intoItself, isDirectory, needsRecursive, notDirectory, notFound, ontoItself, rootStays, unsupported } from "./vfs-failures.ts";
-import { isWithin, joinPath } from "./virtual-path.ts";
-import { walkDisk } from "./walk-disk.ts";
+import { isWithin } from "./virtual-path.ts";
 import { addToRecords } from "../sandbox/watch-records.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { withTimeoutErrors } from "./with-timeout-errors.ts";
@@ -39,9 +39,9 @@ export interface DiskVfsOptions {
   /** Bytes of the largest file that is read whole. Default 64 MiB. */
   readonly maxReadBytes?: number | undefined;
   /**
-   * The program that finds which files may match a `grep`. Default: that of the package `@vscode/ripgrep` where it is
-   * installed. `false` for none: the same results, found more slowly. On Linux it runs in bubblewrap, where it sees the
-   * root alone: without bubblewrap, or when it needs libraries of the system, it is as if there were none.
+   * The ripgrep that finds which texts may match a `grep` for a pattern without a fixed text. It gets texts on its standard input and opens no file.
+   * Default: that of the package `@vscode/ripgrep` where it is installed. `false` for none: the same results, found more slowly. On Linux a
+   * program inside of the roots runs in bubblewrap, or not at all: a command could have replaced it.
    */
   readonly ripgrep?: string | false | undefined;
   /** What of it may be read and written. Default: all. What may not be read is not found by searches either. */
@@ -64,13 +64,13 @@ const DEFAULT_MAX_READ_BYTES = 64 * 1024 * 1024;
  * The files below a folder of this machine. Absolute paths are the machine's own; results name files by their absolute
  * real path. No path leads outside the roots, also not through symbolic links or folders swapped while a call runs
  * (airtight on Linux, elsewhere checked at opening). Writes are all or nothing and wait for each other per file.
- * A search walks past folders and files it may not read, and past files over `maxReadBytes`, unless one was named.
+ * A search reads large files in pieces, and tells `onOmitted` of what it leaves out.
  */
 export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
   return createViewedVfs(OWN_VIEW, options);
 }
 
-/** As `createDiskVfs`, of the disk as a view shows it. ripgrep would not see that. */
+/** As `createDiskVfs`, of the disk as a view shows it. */
 export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVfs {
   checkOptionNames("createDiskVfs", options, {
     root: true,
@@ -105,21 +105,17 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
   const refuseRoot = (real: string): void => {
     if (isRootItself(real)) throw rootStays(real);
   };
-  const searchable: SearchableFiles = {
-    root: paths.root,
-    isFolder: async (real) => (await entryAt(real)).isDirectory(),
-    walk: walkShown,
-    async read(real, signal) {
-      if (access !== undefined && !isShown(real)) throw refusedAccess(access, "read", real, real);
-      return readBytes(real, signal);
-    },
-    async mayMatch(folder, search) {
-      // A line that does not match is in nearly every file.
-      if (search.options.invert || ripgrep === false || disk !== OWN_VIEW) return undefined;
-      const program = ripgrep ?? (await findRipgrep());
-      if (program === undefined) return undefined;
-      return ripgrepFiles({ ...search, program, folder, root: paths.rootOf(folder), maxFileBytes: maxReadBytes });
-    },
+  // Each search has a place of its own that files are read into.
+  const searchable = (): SearchableFiles => {
+    const folders = createDiskFolders(paths.root, paths.disk, maxReadBytes);
+    return {
+      rootOf: paths.rootOf,
+      isFolder: async (real) => (await entryAt(real)).isDirectory(),
+      openFolder: (real) => openDiskFolder(real, folders),
+      ...(access !== undefined && { isShown }),
+      readOutside: readRegularFile,
+      lineFilter: () => createLineFilter(ripgrep, [root, ...allowed]),
+    };
   };
 
   const files: DiskVfs = withTimeoutErrors({
@@ -182,11 +178,11 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
 
     async grep(pattern, options = {}) {
       const start = (await resolve(options.path ?? ".")).real;
-      return grepFiles(searchable, start, pattern, options, options.signal);
+      return grepFiles(searchable(), start, pattern, options);
     },
 
     async glob(pattern, options = {}) {
-      return globFiles(searchable, (await resolve(options.path ?? ".")).real, pattern, options);
+      return globFiles(searchable(), (await resolve(options.path ?? ".")).real, pattern, options);
     },
 
     ...TRANSFERS_ON_DISK,
@@ -258,15 +254,6 @@ export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVf
     },
   });
   return checkMethodOptions("files", files, VFS_METHODS);
-
-  async function* walkShown(start: string, plan: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
-    const at = (relativePath: string): string => joinPath(start, relativePath);
-    const enter = (relativePath: string): boolean => isShown(at(relativePath)) && plan.enter(relativePath);
-    const measures = (relativePath: string): boolean => isShown(at(relativePath)) && plan.measures?.(relativePath) === true;
-    const reads = (relativePath: string): boolean => isShown(at(relativePath)) && plan.reads?.(relativePath) === true;
-    const walk = { root: paths.root, disk: paths.disk, read: rooted.readFrom, enter, measures, reads };
-    for await (const entry of walkDisk(start, walk, signal)) if (isShown(entry.path)) yield entry;
-  }
 
   async function leadsToFolder(path: string): Promise<boolean> {
     try {

@@ -64,3 +64,32 @@ export function requiredText(node: PatternNode): string {
       return "";
   }
 }
+
+// More than a model lists in a pattern, few enough to look for together.
+const MAX_ALTERNATIVES = 32;
+
+/** Returns texts of which every match holds at least one; none if none are known. */
+export function alternativeTexts(node: PatternNode): readonly string[] {
+  switch (node.type) {
+    case "set":
+      return node.literal === undefined ? [] : [node.literal];
+    case "repeat":
+      return node.least > 0 ? alternativeTexts(node.part) : [];
+    case "choice": {
+      const options = node.options.map(alternativeTexts);
+      const all = [...new Set(options.flat())];
+      return options.some((texts) => texts.length === 0) || all.length > MAX_ALTERNATIVES ? [] : all;
+    }
+    case "sequence": {
+      const text = requiredText(node);
+      const found = [text === "" ? [] : [text], ...node.parts.map(alternativeTexts)];
+      return found.reduce((best, texts) => (shortest(texts) > shortest(best) ? texts : best));
+    }
+    default:
+      return [];
+  }
+}
+
+function shortest(texts: readonly string[]): number {
+  return texts.length === 0 ? 0 : Math.min(...texts.map((text) => text.length));
+}

@@ -4,6 +4,7 @@ import { basename, dirname } from "node:path/posix";
 import { promisify } from "node:util";
 import { VfsError, type WriteResult } from "@keelson/protocol";
 import { type AnchoredDirectory, ensureDirectory, openDirectory } from "./anchored-directory.ts";
+import { readPieces as readOpenPieces } from "../search/read-pieces.ts";
 import { readOpenFile, readOpenPart } from "./read-open-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { RootedPath, RootedPaths } from "./rooted-paths.ts";
@@ -32,6 +33,8 @@ export interface RootedFiles {
    * @param maxBytes rejects with `resource-limit` beyond. Default: `maxReadBytes`
    */
   readFrom(folder: AnchoredDirectory, name: string, signal?: AbortSignal, maxBytes?: number): Promise<Buffer>;
+  /** The file piece by piece. Each piece is valid until the next. */
+  readPieces(real: string, maxBytes: number, signal?: AbortSignal): AsyncIterable<Buffer>;
   /** @param ifUnchanged what the file must hold until it is replaced; `null` for none */
   write(target: RootedPath, content: Uint8Array | string, ifUnchanged?: Uint8Array | null): Promise<WriteResult>;
 }
@@ -109,6 +112,20 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     }
   }
 
+  async function* readPieces(real: string, maxBytes: number, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    if (isRootItself(real)) throw isDirectory(real);
+    await using folder = await folderOf(real);
+    const file = await openFile(folder, basename(real));
+    try {
+      const stats = fstatSync(file);
+      if (!stats.isFile()) throw notRegular(real, "read");
+      if (stats.size > maxBytes) throw tooLarge(real, stats.size, maxBytes);
+      yield* readOpenPieces(file, signal);
+    } finally {
+      closeSync(file);
+    }
+  }
+
   /** Opened without following a link that has just been put there. */
   async function openFile(folder: AnchoredDirectory, name: string): Promise<number> {
     const real = folder.pathOf(name);
@@ -116,18 +133,7 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
       // Not to block on a pipe that nobody writes to.
       return await open(folder.at(name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
-      if (systemCode(error) === "ELOOP")
-        throw new VfsError(
-          {
-            kind: "path-traversal",
-            attempted: real,
-            root: paths.root,
-            message: `${real} was replaced by a link while it was being opened; it is not read.`,
-          },
-          { cause: error },
-        );
-      if (systemCode(error) === "ENXIO") throw notRegular(real, "read");
-      throw vfsErrorFrom(error, real);
+      throw fileOpenError(error, real, paths.root);
     }
   }
 
@@ -145,13 +151,22 @@ export function createRootedFiles(paths: RootedPaths, maxReadBytes: number): Roo
     return { path: target.real, bytesWritten };
   }
 
-  return { isRootItself, folderOf, parentFor, entryAt, readBytes, readPart, readFrom, write };
+  return { isRootItself, folderOf, parentFor, entryAt, readBytes, readPart, readFrom, readPieces, write };
 }
 
-function notRegular(path: string, operation: string): VfsError {
+/** Returns the error for a file that was to be opened without following a link. */
+export function fileOpenError(error: unknown, path: string, root: string): VfsError {
+  const message = `${path} was replaced by a link while it was being opened; it is not read.`;
+  if (systemCode(error) === "ELOOP") return new VfsError({ kind: "path-traversal", attempted: path, root, message }, { cause: error });
+  if (systemCode(error) === "ENXIO") return notRegular(path, "read");
+  return vfsErrorFrom(error, path);
+}
+
+export function notRegular(path: string, operation: string): VfsError {
   return new VfsError({ kind: "unsupported", operation, message: `${path} is neither a file nor a folder (a pipe, socket or device).` });
 }
-function tooLarge(path: string, size: number, limit: number): VfsError {
+
+export function tooLarge(path: string, size: number, limit: number): VfsError {
   return new VfsError({
     kind: "resource-limit",
     path,

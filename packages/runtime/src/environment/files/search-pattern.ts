@@ -1,4 +1,4 @@
-import { requiredText } from "./pattern-node.ts";
+import { alternativeTexts, requiredText } from "./pattern-node.ts";
 import { PatternReader } from "./pattern-reader.ts";
 import { createTextMatcher, type TextMatcher } from "./text-matcher.ts";
 
@@ -7,6 +7,8 @@ export interface SearchPattern {
   readonly matcher: TextMatcher;
   /** Part of every match, `""` when none is known. */
   readonly required: string;
+  /** Texts of which every match holds at least one, in capital or small letters with `caseInsensitive`; none if none are known. */
+  readonly literals: readonly string[];
   /** In the syntax of ripgrep. */
   readonly ripgrep: string;
 }
@@ -29,5 +31,6 @@ export function compileSearchPattern(pattern: string, options: PatternOptions): 
   const { node, rust } = fixedString ? reader.readText() : reader.readPattern();
   const matcher = createTextMatcher(node, { caseInsensitive, spansLines: multiline });
   if (matcher === undefined) throw reader.tooLong();
-  return { matcher, required: caseInsensitive ? "" : requiredText(node), ripgrep: caseInsensitive ? `(?i:${rust})` : rust };
+  const required = caseInsensitive ? "" : requiredText(node);
+  return { matcher, required, literals: alternativeTexts(node), ripgrep: caseInsensitive ? `(?i:${rust})` : rust };
 }

@@ -3,8 +3,9 @@ import { editBytes, requireOldText } from "./edit-bytes.ts";
 import { copyNode, type FileTree, sizeOf, type TreeNode } from "./file-tree.ts";
 import { mimeTypeOf } from "./file-type.ts";
 import { refusedTransfers } from "./refused-transfers.ts";
-import type { SearchableFiles, WalkedEntry, WalkPlan } from "./searchable-files.ts";
-import { globFiles, grepFiles } from "./search-files.ts";
+import type { SearchableFiles } from "../search/searchable-files.ts";
+import { globFiles, grepFiles } from "../search/search-files.ts";
+import { openTreeFolder } from "../search/tree-folder.ts";
 import {
   folderInTheWay,
   intoItself,
@@ -32,10 +33,9 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
   };
   const file = (content: Uint8Array): TreeNode => ({ type: "file", content, modified: now() });
   const searchable: SearchableFiles = {
-    root: "/",
+    rootOf: () => "/",
     isFolder: async (path) => tree.require(path).type === "folder",
-    walk: (start, plan, signal) => walkTree(tree, start, plan, signal),
-    read: async (path) => tree.requireFile(path).content,
+    openFolder: (path) => openTreeFolder(tree, path),
   };
 
   const files: Vfs = withTimeoutErrors({
@@ -105,7 +105,7 @@ export function createTreeVfs(tree: FileTree, { readOnly, now }: { readonly read
     },
 
     async grep(pattern, options = {}) {
-      return grepFiles(searchable, resolve(options.path ?? "."), pattern, options, options.signal);
+      return grepFiles(searchable, resolve(options.path ?? "."), pattern, options);
     },
 
     async glob(pattern, options = {}) {
@@ -179,34 +179,4 @@ function describe(folder: string, name: string, tree: FileTree): DirEntry {
     ...(node.type === "file" && { size: node.content.byteLength }),
     modified: node.modified,
   };
-}
-
-async function* walkTree(tree: FileTree, start: string, { enter }: WalkPlan, signal?: AbortSignal): AsyncGenerator<WalkedEntry> {
-  // Names are taken when a folder is entered, so that a walk goes on while somebody writes.
-  const pending = entriesIn(tree, start, "");
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    signal?.throwIfAborted();
-    yield next;
-    if (next.isDir && enter(next.relativePath) && tree.find(next.path)?.type === "folder")
-      pending.push(...entriesIn(tree, next.path, next.relativePath));
-  }
-}
-
-/** Last name first, for a stack. */
-function entriesIn(tree: FileTree, folder: string, relativePath: string): WalkedEntry[] {
-  const { children } = tree.requireFolder(folder);
-  return namesIn(children)
-    .reverse()
-    .map((name) => {
-      const child = children.get(name);
-      const path = joinPath(folder, name);
-      return {
-        path,
-        relativePath: relativePath === "" ? name : `${relativePath}/${name}`,
-        isDir: child?.type === "folder",
-        isFile: child?.type === "file",
-        ...(child?.type === "file" && { size: child.content.byteLength }),
-        read: async () => tree.requireFile(path).content,
-      };
-    });
 }

@@ -11,8 +11,10 @@ import { replaceFile } from "../files/replace-file.ts";
 import { requireWritable } from "../files/require-writable.ts";
 import { createRootedFiles } from "../files/rooted-files.ts";
 import { createRootedPaths } from "../files/rooted-paths.ts";
-import type { SearchableFiles } from "../files/searchable-files.ts";
-import { globFiles, grepFiles } from "../files/search-files.ts";
+import type { SearchableFiles } from "../search/searchable-files.ts";
+import { globFiles, grepFiles } from "../search/search-files.ts";
+import { createLineFilter } from "../search/create-line-filter.ts";
+import { readRegularFile } from "../search/read-regular-file.ts";
 import {
   folderInTheWay,
   hardLinked,
@@ -28,7 +30,7 @@ import {
 import { isWithin, joinPath } from "../files/virtual-path.ts";
 import { copyOriginal, withEntry } from "./anchored-entry.ts";
 import type { LayeredTree } from "./layered-tree.ts";
-import { walkLayers } from "./walk-layers.ts";
+import { openLayeredFolder } from "./layered-folder.ts";
 import { withTimeoutErrors } from "../files/with-timeout-errors.ts";
 
 const CAPABILITIES: readonly VfsCapability[] = ["ls", "read", "grep", "glob", "pwd", "cd", "write", "edit", "rm", "cp", "mv"];
@@ -51,6 +53,10 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
     const { isUpper, stats } = await tree.require(path);
     if (stats.isDirectory()) throw isDirectory(path);
     return isUpper ? upperFiles.readPart(tree.upper(path), part) : baseFiles.readPart(path, part);
+  }
+  async function* readPiecesOf(path: string, maxBytes: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { isUpper } = await tree.require(path);
+    yield* isUpper ? upperFiles.readPieces(tree.upper(path), maxBytes, signal) : baseFiles.readPieces(path, maxBytes, signal);
   }
   async function writeBytes(path: string, bytes: Uint8Array, ifUnchanged?: Uint8Array | null): Promise<void> {
     if (path === root) throw isDirectory(path);
@@ -118,10 +124,11 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
   }
 
   const searchable: SearchableFiles = {
-    root,
+    rootOf: () => root,
     isFolder: async (path) => (await tree.require(path)).stats.isDirectory(),
-    walk: (start, plan, signal) => walkLayers({ tree, read: readBytes }, start, plan, signal),
-    read: readBytes,
+    openFolder: (path) => openLayeredFolder(tree, path, { whole: readBytes, pieces: readPiecesOf }),
+    readOutside: readRegularFile,
+    lineFilter: () => createLineFilter(undefined, [root]),
   };
 
   return withTimeoutErrors({
@@ -203,7 +210,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
       });
     },
 
-    grep: async (pattern, options = {}) => grepFiles(searchable, await resolve(options.path ?? "."), pattern, options, options.signal),
+    grep: async (pattern, options = {}) => grepFiles(searchable, await resolve(options.path ?? "."), pattern, options),
     glob: async (pattern, options = {}) => globFiles(searchable, await resolve(options.path ?? "."), pattern, options),
 
     ...TRANSFERS_ON_DISK,

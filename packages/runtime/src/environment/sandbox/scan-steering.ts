@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
-import { isIgnored, parseGitignore, type RulesOfFolder } from "../files/gitignore-rules.ts";
+import { isIgnored, parseGitignore, type RulesOfFolder } from "../search/gitignore-rules.ts";
 import { type NameStep, PathNames } from "../workspace/path-names.ts";
 import { GIT_STEERING_PATHS, STEERING_PATHS } from "../workspace/steering-paths.ts";
 import { type FolderListing, FolderListings, isMissing, systemPath } from "./folder-listing.ts";

@@ -1,5 +1,5 @@
-import { compileGlob, type GlobPattern } from "./glob-pattern.ts";
-import { pathBelow } from "./virtual-path.ts";
+import { compileGlob } from "../files/glob-pattern.ts";
+import { pathBelow } from "../files/virtual-path.ts";
 
 /** What one `.gitignore` says. */
 export interface GitignoreRules {
@@ -8,7 +8,8 @@ export interface GitignoreRules {
 }
 
 interface Rule {
-  readonly glob: GlobPattern;
+  /** @param name the last part of the path */
+  readonly matches: (path: string, name: string) => boolean;
   readonly keeps: boolean;
   readonly foldersOnly: boolean;
 }
@@ -23,7 +24,8 @@ export function parseGitignore(text: string): GitignoreRules {
     .reverse();
   return {
     decide(path, isDir) {
-      const rule = rules.find(({ glob, foldersOnly }) => (isDir || !foldersOnly) && glob.matches(path));
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      const rule = rules.find(({ matches, foldersOnly }) => (isDir || !foldersOnly) && matches(path, name));
       return rule && (rule.keeps ? "kept" : "ignored");
     },
   };
@@ -38,10 +40,20 @@ function parseRule(line: string): Rule | undefined {
   const foldersOnly = pattern.endsWith("/");
   if (foldersOnly) pattern = pattern.slice(0, -1);
   if (pattern === "" || hasStrayBackslash(pattern)) return undefined;
+  return { matches: compileRule(pattern), keeps, foldersOnly };
+}
+
+/** Rules are matched with each path of a search. Most are a name, or a star and the end of a name, for which a comparison is enough. */
+function compileRule(pattern: string): Rule["matches"] {
   const anchored = pattern.includes("/");
-  const whole = anchored ? pattern.replace(/^\//, "") : `**/${pattern}`;
+  const whole = anchored ? pattern.replace(/^\//, "") : pattern;
+  if (/^[^*?[\]\\{}]+$/.test(whole) && !/^\.\/|\/\/|\/\.?(?:\/|$)/.test(whole))
+    return anchored ? (path) => path === whole : (_, name) => name === whole;
+  const ending = anchored ? undefined : /^\*([^*?[\]\\{}]+)$/.exec(whole)?.[1];
+  if (ending !== undefined) return (_, name) => name.endsWith(ending);
   // git knows no braces.
-  return { glob: compileGlob(whole.replace(/(?<!\\)((?:\\\\)*)([{}])/g, "$1\\$2")), keeps, foldersOnly };
+  const glob = compileGlob((anchored ? whole : `**/${whole}`).replace(/(?<!\\)((?:\\\\)*)([{}])/g, "$1\\$2"));
+  return (path) => glob.matches(path);
 }
 
 /** A backslash at the very end escapes nothing, and such a rule never matches. */

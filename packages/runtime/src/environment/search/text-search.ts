@@ -1,48 +1,61 @@
 import { isUtf8 } from "node:buffer";
 import { type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
-import { compileSearchPattern } from "./search-pattern.ts";
-import { SearchTooLong } from "./text-automaton.ts";
-import type { TextMatcher } from "./text-matcher.ts";
+import { compileSearchPattern } from "../files/search-pattern.ts";
+import { SearchTooLong } from "../files/text-automaton.ts";
+import type { TextMatcher } from "../files/text-matcher.ts";
+import { createLiteralFilter, type LiteralFilter } from "./literal-filter.ts";
+import type { TextWindow } from "./text-windows.ts";
 
-/** Looks for one pattern in one text after another. */
-export type TextSearch = (file: string, bytes: Uint8Array) => readonly GrepMatch[];
+/** A search for one pattern in one text after another. */
+export interface TextSearch {
+  /** Finds the texts that cannot match. `undefined` if no fixed text is part of every match, or lines without a match are wanted. */
+  readonly literals: LiteralFilter | undefined;
+  /** The pattern in the syntax of ripgrep. */
+  readonly ripgrep: string;
+  search(file: string, window: TextWindow): readonly GrepMatch[];
+}
 
-// As grep and git do: a NUL this early means that nobody wants to see the lines.
-const BINARY_PROBE_BYTES = 8192;
+/** The limit that a search exceeds whose pattern reads a text too often. */
+export const TIME_OF_SEARCH = "time of a search";
 // In one file, by a search that spans lines; less than a second.
 const MAX_CHARACTERS_READ = 20_000_000;
 
-/** Compiles what is done to each file. The pattern is one that `compileSearchPattern` knows. */
+/** Compiles what is done to each text. The pattern is one that `compileSearchPattern` knows. */
 export function compileTextSearch(pattern: string, options: GrepOptions): TextSearch {
-  const { matcher, required } = compileSearchPattern(pattern, options);
-  const before = options.context ?? options.beforeContext ?? 0;
-  const after = options.context ?? options.afterContext ?? 0;
+  const { matcher, required, literals, ripgrep } = compileSearchPattern(pattern, options);
+  const { before, after } = contextOf(options);
   const mode = options.outputMode ?? "content";
   const tellsColumns = mode === "content" && !options.invert;
 
-  return (file, bytes) => {
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (buffer.subarray(0, BINARY_PROBE_BYTES).includes(0)) return [];
-    if (!options.invert && !buffer.includes(required)) return [];
-    const text = isUtf8(buffer) ? buffer.toString("utf8") : decodeWithStrays(buffer);
+  function search(file: string, { bytes, linesBefore, from, to }: TextWindow): readonly GrepMatch[] {
+    const text = isUtf8(bytes) ? bytes.toString("utf8") : decodeWithStrays(bytes);
     const lines = splitLines(text);
     const hits = withinLimits(file, matcher, () =>
       options.multiline ? searchWhole(text, lines, matcher) : searchLines(text, lines, matcher, { required, tellsColumns }),
     );
-    const selected = options.invert ? invertHits(hits, lines) : hits;
+    const selected = (options.invert ? invertHits(hits, lines) : hits).filter(({ first }) => first >= from && first < to);
     if (selected.length === 0) return [];
     if (mode === "files-with-matches") return [{ file, lineNumber: 0, column: 0, lineContent: "", before: [], after: [] }];
-    if (mode === "count")
-      return [{ file, lineNumber: selected.length, column: 0, lineContent: String(selected.length), before: [], after: [] }];
+    if (mode === "count") return [countOf(file, selected.length)];
     return selected.map((hit): GrepMatch => ({
       file,
-      lineNumber: options.lineNumbers ? hit.first + 1 : 0,
+      lineNumber: options.lineNumbers ? linesBefore + hit.first + 1 : 0,
       column: bytesOf(text.slice((lines[hit.first] as Line).start, (lines[hit.first] as Line).start + hit.column)),
       lineContent: shown(text, lines.slice(hit.first, hit.last + 1)).join("\n"),
       before: before === 0 ? [] : shown(text, lines.slice(Math.max(0, hit.first - before), hit.first)),
       after: after === 0 ? [] : shown(text, lines.slice(hit.last + 1, hit.last + 1 + after)),
     }));
-  };
+  }
+  return { literals: options.invert ? undefined : createLiteralFilter(literals, options.caseInsensitive === true), ripgrep, search };
+}
+
+/** The number of lines of context. */
+export function contextOf(options: GrepOptions): { readonly before: number; readonly after: number } {
+  return { before: options.context ?? options.beforeContext ?? 0, after: options.context ?? options.afterContext ?? 0 };
+}
+
+export function countOf(file: string, count: number): GrepMatch {
+  return { file, lineNumber: count, column: 0, lineContent: String(count), before: [], after: [] };
 }
 
 /** @throws VfsError of kind `resource-limit` that names the file */
@@ -53,7 +66,7 @@ function withinLimits(file: string, matcher: TextMatcher, search: () => Hit[]): 
   } catch (error) {
     if (!(error instanceof SearchTooLong)) throw error;
     const message = `The search of ${file} was given up, as it would take too long. Repeat less in the pattern (as with {n,m}, or .* in a search that spans lines), or leave the file out.`;
-    throw new VfsError({ kind: "resource-limit", path: file, limit: "time of a search", message }, { cause: error });
+    throw new VfsError({ kind: "resource-limit", path: file, limit: TIME_OF_SEARCH, message }, { cause: error });
   }
 }
 
