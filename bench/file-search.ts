@@ -15,7 +15,7 @@ const grep =
   (files) =>
     files.grep(pattern, { ...OPTIONS, caseInsensitive, lineNumbers: true, maxMatches: 20_000 });
 
-/** The searches, with what bare ripgrep is told for the same. */
+/** The searches, with the arguments of bare ripgrep for the same. */
 const SEARCHES: { readonly [name: string]: readonly [search: Search, ripgrep: readonly string[]] } = {
   "glob **/*.nosuch": [(files) => files.glob("**/*.nosuch", OPTIONS), ["--files", "--glob=**/*.nosuch"]],
   "glob **/*.ts, all": [(files) => files.glob("**/*.ts", OPTIONS), ["--files", "--glob=**/*.ts"]],

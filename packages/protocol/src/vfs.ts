@@ -89,7 +89,7 @@ export interface GrepOptions {
   readonly leaveOut?: readonly string[] | undefined;
   /** False for a file that must not be read. It is left out, whatever it holds. */
   readonly mayRead?: ((path: string) => boolean) | undefined;
-  /** Is told of each file and folder that was left out although it may hold matches. A `Vfs` of your own that leaves nothing out need not call it. */
+  /** Receives each file and folder that was left out although it may hold matches. A `Vfs` of your own that leaves nothing out need not call it. */
   readonly onOmitted?: ((omission: SearchOmission) => void) | undefined;
 }
 /**
@@ -99,7 +99,7 @@ export interface GrepOptions {
  */
 export type OmissionReason = "ignored" | "left-out" | "binary" | "too-large" | "unreadable" | "encoding" | "denied";
 export interface SearchOmission {
-  /** As in results. */
+  /** A path like those of the results. */
   readonly path: string;
   readonly isDir: boolean;
   readonly reason: OmissionReason;
@@ -134,11 +134,11 @@ export interface GlobOptions extends VfsOptions {
   readonly limit?: number | undefined;
   /** As of `GrepOptions`. */
   readonly gitignore?: boolean | undefined;
-  /** As of `GrepOptions`. */
+  /** The same as in `GrepOptions`. */
   readonly leaveOut?: readonly string[] | undefined;
-  /** As of `GrepOptions`, for folders too. */
+  /** The same as in `GrepOptions`, for folders too. */
   readonly mayRead?: ((path: string) => boolean) | undefined;
-  /** As of `GrepOptions`. */
+  /** The same as in `GrepOptions`. */
   readonly onOmitted?: ((omission: SearchOmission) => void) | undefined;
 }
 

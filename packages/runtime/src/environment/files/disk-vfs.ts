@@ -70,7 +70,7 @@ export function createDiskVfs(options: DiskVfsOptions): DiskVfs {
   return createViewedVfs(OWN_VIEW, options);
 }
 
-/** As `createDiskVfs`, of the disk as a view shows it. */
+/** Does the same as `createDiskVfs` with the disk as a view shows it. */
 export function createViewedVfs(disk: DiskView, options: DiskVfsOptions): DiskVfs {
   checkOptionNames("createDiskVfs", options, {
     root: true,

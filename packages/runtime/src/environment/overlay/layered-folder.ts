@@ -8,7 +8,7 @@ export interface LayeredReads {
   pieces(path: string, maxBytes: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-// As on a disk: a larger file is read in pieces.
+// The same bound as on a disk. A larger file is read in pieces.
 const SMALL_BYTES = 1024 * 1024;
 
 /** Opens a folder of a layered tree for a search. */

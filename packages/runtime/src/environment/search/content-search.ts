@@ -9,9 +9,9 @@ import type { TextWindow } from "./text-windows.ts";
 /** Collects the matches of one search. Files are added in the order of their paths. */
 export interface ContentSearch {
   readonly matches: readonly GrepMatch[];
-  /** True if no more matches are wanted. */
+  /** True if the search needs no more matches. */
   isFull(): boolean;
-  /** True if no more of this file is wanted. */
+  /** True if the search needs no more of this file. */
   isDone(file: string): boolean;
   /** Adds a file as it is on the disk. Its bytes are not used after the call. */
   addFile(file: string, bytes: Buffer): void | Promise<void>;
@@ -34,11 +34,11 @@ interface AddedText {
   readonly window: TextWindow;
 }
 
-// In so many bytes a shorter text is found too often to be of use.
+// A shorter text is found in nearly every file.
 const TELLING_CHARACTERS = 3;
 const FIRST_BATCH_BYTES = 512 * 1024;
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** A filter that lets through more than this share costs more than it saves. */
+/** A filter that passes more than this share costs more than it saves. */
 const USELESS_SHARE = 0.5;
 const MIN_JUDGED_TEXTS = 16;
 const NUL_PROBE_BYTES = 8192;

@@ -164,7 +164,7 @@ function toListed(entry: Dirent): ListedEntry {
   return { name: entry.name, kind: entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other" };
 }
 
-/** Returns the path that the kernel knows of a descriptor; `undefined` if it does not tell. */
+/** Returns the path that the kernel knows of a descriptor; `undefined` if it has no `/proc`. */
 function descriptorPath(file: number): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 // Short enough for a terminal and a server to stay responsive.
 const WORK_MS = 5;
 
-/** Lets the event loop do other work now and then during work that would not. */
+/** Gives the event loop time for other work during long synchronous work. */
 export interface Pauses {
   /** True if the work has gone on for long enough. */
   isDue(): boolean;

@@ -22,7 +22,7 @@ interface TrackedPaths {
 
 const NONE: TrackedPaths = { files: new Set(), folders: new Set() };
 
-/** @param isInside true if the worktree lies in the root of the files */
+/** @param isInside true if the worktree is inside the root of the files */
 export function createRepository(
   files: SearchableFiles,
   folder: string,

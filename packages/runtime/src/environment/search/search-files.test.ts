@@ -24,7 +24,7 @@ function git(folder: string, ...args: readonly string[]): void {
 
 interface Told {
   readonly found: readonly string[];
-  /** As in `ignored dist`. */
+  /** Reasons and paths, such as `ignored dist`. */
   readonly omitted: readonly string[];
 }
 const short = (files: Vfs, path: string): string =>

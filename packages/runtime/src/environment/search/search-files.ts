@@ -17,7 +17,7 @@ import type { SearchableFiles, SearchFolder } from "./searchable-files.ts";
 import { compileTextSearch, contextOf, TIME_OF_SEARCH } from "./text-search.ts";
 import { textWindows } from "./text-windows.ts";
 
-// In a search of a folder. A file that is named is searched whatever its size.
+// The bound in a search of a folder. A file that is named is searched whatever its size.
 const MAX_SEARCHED_BYTES = 1024 ** 3;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 

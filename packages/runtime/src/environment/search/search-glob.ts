@@ -64,7 +64,7 @@ export function compileFileFilter(pattern: string): SearchGlob {
 // More names with brackets than any path has, few enough to try each.
 const MAX_TEXT_NAMES = 4;
 
-/** Returns the pattern with brackets and braces as they stand, in one name of it, in several or in all. */
+/** Returns the pattern with its brackets and braces read as text, in one name of it, in several or in all. */
 function readingsAsText(pattern: string): string[] {
   if (!/[[\]{}\\!]/.test(pattern)) return [];
   const names = pattern.split("/");

@@ -8,9 +8,9 @@ export interface SearchPlan {
   readonly gitignore: boolean;
   /** Names of folders that are left out, unless git tracks files in them. */
   readonly leaveOut: ReadonlySet<string>;
-  /** False if nothing below this folder is wanted. Paths are relative to the start. */
+  /** False if the search needs nothing below this folder. Paths are relative to the start. */
   enters(path: string): boolean;
-  /** True if the entry itself is wanted. */
+  /** True if the search needs the entry itself. */
   wants(path: string, isDir: boolean): boolean;
   /** True if the caller named the entry, which is then left out by no rule. */
   isNamed(path: string): boolean;
@@ -35,8 +35,8 @@ interface OpenFolder {
 }
 
 /**
- * Returns the wanted entries below the folder `start`, depth first, names in ascending order. Links are returned and never followed. The plan is told of
- * wanted entries that are left out, and of folders that cannot be read, except for `start`.
+ * Returns the entries below the folder `start` that the plan needs, depth first, names in ascending order. Links are returned and never followed. The plan
+ * receives entries that are left out, and folders that cannot be read, except for `start`.
  */
 export async function* walkSearch(
   files: SearchableFiles,
@@ -53,7 +53,7 @@ export async function* walkSearch(
     open.push({ folder, relativePath, git: undefined, next: 0 });
     if (listing !== undefined) open[open.length - 1] = { folder, relativePath, git: await listing.enter(folder, above), next: 0 };
   }
-  /** Returns the state of git in an entry; `undefined` if the entry is left out, of which the plan is told. */
+  /** Returns the state of git in an entry; `left-out` if the entry is left out, which the plan receives. */
   async function judge({ git }: OpenFolder, entry: Omit<WalkedEntry, "folder">): Promise<GitState | "left-out" | undefined> {
     const { path, relativePath, kind, name } = entry;
     const isDir = kind === "folder";
@@ -115,7 +115,7 @@ export async function* walkSearch(
   }
 }
 
-/** Tells of a file or folder that could not be read, unless it is gone meanwhile. */
+/** Reports a file or folder that could not be read, unless it is gone meanwhile. */
 export function omitUnreadable(
   error: VfsError,
   { path, isDir, name }: { path: string; isDir: boolean; name: string },

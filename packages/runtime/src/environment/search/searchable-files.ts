@@ -10,7 +10,7 @@ export interface ListedEntry {
 export interface SearchFolder {
   /** Absolute. */
   readonly path: string;
-  /** In ascending order of names. */
+  /** The entries, in ascending order of names. */
   readonly entries: readonly ListedEntry[];
   /** Opens a folder in it. Throws `VfsError`. */
   open(name: string): SearchFolder | Promise<SearchFolder>;
@@ -32,7 +32,7 @@ export type FileBytes = Uint8Array | "large";
 
 /** The operations of a file system that a search uses. Paths are absolute and normalised. */
 export interface SearchableFiles {
-  /** Returns the root that a path lies in. */
+  /** Returns the root that holds a path. */
   rootOf(path: string): string;
   /** Rejects with `not-found`. */
   isFolder(path: string): Promise<boolean>;
@@ -40,7 +40,7 @@ export interface SearchableFiles {
   /** False for a path that the policy hides. Absent: nothing is hidden. */
   isShown?(path: string): boolean;
   /**
-   * Reads a file of git that lies outside of the root: the index and the ignore rules of a repository that the root is a part of.
+   * Reads a file of git outside of the root: the index and the ignore rules of a repository that the root is a part of.
    * `undefined` if there is none. Absent: nothing outside is read.
    */
   readOutside?(path: string): Uint8Array | undefined;

@@ -12,7 +12,7 @@ const CHINESE = Buffer.from("d6d0cec4cbd1cbf7a3acc4e3bac3cac0bde7", "hex");
 const JAPANESE = Buffer.from("93fa967b8cea82cc8365834c8358836 7".replace(" ", ""), "hex");
 
 describe("detectEncoding", () => {
-  const cases: readonly (readonly [string, Buffer, TextEncoding, string?])[] = [
+  const cases: [string, Buffer, TextEncoding, string?][] = [
     ["ASCII", Buffer.from("plain text\n"), "utf-8", "plain text\n"],
     ["an empty text", Buffer.alloc(0), "utf-8", ""],
     ["UTF-8 with a byte order mark", Buffer.from("\ufeffé 日本\n"), "utf-8", "é 日本\n"],
@@ -28,7 +28,7 @@ describe("detectEncoding", () => {
     ["a NUL before a text", Buffer.from("\0foo\n"), "binary"],
     ["UTF-32", Buffer.from("fffe000061000000", "hex"), "binary"],
   ];
-  it.each(cases)("recognises %s", (_, bytes, encoding, text) => {
+  it.each(cases)("recognises %s", (_: string, bytes: Buffer, encoding: TextEncoding, text?: string) => {
     expect(detectEncoding(bytes)).toBe(encoding);
     if (text !== undefined) expect(toUtf8(bytes, encoding).toString("utf8")).toBe(text);
   });

@@ -62,7 +62,7 @@ function utf16WithoutMark(bytes: Buffer): "utf-16le" | "utf-16be" | undefined {
   const encoding = low === 0 && high >= pairs / 2 ? "utf-16le" : high === 0 && low >= pairs / 2 ? "utf-16be" : undefined;
   if (encoding === undefined || pairs < 2) return undefined;
   const text = new TextDecoder(encoding).decode(bytes.subarray(0, pairs * 2));
-  // Half a character may stand at the end of the sample.
+  // The sample may end with half a character.
   return /[\0-\x08\x0e-\x1a\x1c-\x1f\ufffe\uffff]/.test(text) || !text.slice(0, -1).isWellFormed() ? undefined : encoding;
 }
 
@@ -78,7 +78,7 @@ function eightBitEncoding(bytes: Buffer): TextEncoding {
 /** Lines from the beginning. */
 function sampleOf(bytes: Buffer): Buffer {
   if (bytes.byteLength <= SAMPLE_BYTES) return bytes;
-  // The lines that hold other bytes than ASCII may stand anywhere.
+  // The first line with other bytes than ASCII may be anywhere.
   const first = bytes.findIndex((byte) => byte >= 0x80);
   const start = Math.max(0, bytes.lastIndexOf(LINE_FEED, first) + 1);
   const part = bytes.subarray(start, start + SAMPLE_BYTES);

@@ -8,7 +8,7 @@ import type { TextWindow } from "./text-windows.ts";
 
 /** A search for one pattern in one text after another. */
 export interface TextSearch {
-  /** Finds the texts that cannot match. `undefined` if no fixed text is part of every match, or lines without a match are wanted. */
+  /** Finds the texts that cannot match. `undefined` if no fixed text is part of every match, or the search needs lines without a match. */
   readonly literals: LiteralFilter | undefined;
   /** The pattern in the syntax of ripgrep. */
   readonly ripgrep: string;
