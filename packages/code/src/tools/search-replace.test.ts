@@ -91,7 +91,7 @@ describe("search_replace [TC-25]", () => {
     workspace.put("secret.ts", "x\n");
     workspace.put("c.ts", "x\n");
     expect(await replace({ search: "x", replace: "y" }, { mayRead: (path) => !path.includes("secret") })).toMatch(
-      /^Replaced 1 match in 1 file:\nc\.ts: 1\n\[Left out, since the permission rules guard them: secret\.ts/,
+      /^Replaced 1 match in 1 file:\nc\.ts: 1\n\[Left out, because git ignores them: build\/.*\n\[Left out, since the permission rules guard them: secret\.ts.*\n\[Binary files .*: b\.bin/,
     );
     expect(workspace.text("build/a.ts")).toBe("x\n");
     expect(workspace.text("secret.ts")).toBe("x\n");

@@ -5,13 +5,13 @@ import { replaceMatches } from "../edits/replace-matches.ts";
 import type { FileChanges } from "../workspace/file-changes.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { makeChanges, type PlannedChange } from "./make-changes.ts";
+import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { editEffects } from "./programs-of.ts";
 import { listSearched, type SearchedFiles } from "./searched-files.ts";
 import type { SeenFiles } from "./seen-files.ts";
 import { counted } from "./text-content.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { filesOf, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
-import { createWithheld } from "./withheld.ts";
 
 export interface SearchReplaceInput {
   readonly search: string;
@@ -73,7 +73,7 @@ export function createSearchReplaceTool({
     async effectsOf(input, where) {
       const start = await plannedPath(where, own, input.path ?? ".");
       // Names of files in an environment are not known before the call.
-      const listed = where.environment === undefined ? await listSearched(own, input, undefined).catch(() => undefined) : undefined;
+      const listed = where.environment === undefined ? await listSearched(own, input, {}).catch(() => undefined) : undefined;
       const paths = listed?.paths.map((path) => shownPath(own, path));
       const isKnown = paths !== undefined && paths.length <= MAX_JUDGED && listed?.isComplete === true;
       const touched = isKnown ? { reads: paths } : { reads: [start], mayTouch: [start === "." ? "*" : `${start}/*`] };
@@ -147,8 +147,11 @@ async function findAll(
   if (input.search === "") throw toolFailure("search_replace", "search is empty. Give the text to replace.");
   try {
     const search = await compile(input);
-    const listed = await explainMissing(files, input.path ?? ".", call.signal, () => listSearched(files, input, call.signal));
-    return await findIn(files, listed, search, call);
+    const notes = createOmissionNotes(files, call.mayRead);
+    const listed = await explainMissing(files, input.path ?? ".", call.signal, () =>
+      listSearched(files, input, { ...notes, signal: call.signal }),
+    );
+    return await findIn(files, listed, { search, omissions: notes }, call.signal);
   } catch (error) {
     if (error instanceof UnusableSearch) throw toolFailure("search_replace", error.message, error);
     if (error instanceof SearchTooSlow)
@@ -161,23 +164,33 @@ async function findAll(
   }
 }
 
-async function findIn(files: Vfs, { paths, isComplete }: SearchedFiles, search: Search, call: ToolCall): Promise<FoundMatches> {
-  const withheld = createWithheld(call.mayRead);
+async function findIn(
+  files: Vfs,
+  { paths, isComplete }: SearchedFiles,
+  { search, omissions }: { readonly search: Search; readonly omissions: OmissionNotes },
+  signal: AbortSignal,
+): Promise<FoundMatches> {
   const found: FileMatches[] = [];
   const leftOut: string[] = [];
   let read = 0;
   for (const path of paths) {
-    call.signal.throwIfAborted();
+    signal.throwIfAborted();
     const shown = shownPath(files, path);
-    if (withheld.has(shown)) continue;
-    const { size } = await files.stat(path, { signal: call.signal });
+    if (!omissions.mayRead(path)) {
+      omissions.onOmitted({ path, isDir: false, reason: "denied" });
+      continue;
+    }
+    const { size } = await files.stat(path, { signal });
     if (size > MAX_FILE_BYTES) {
       leftOut.push(`${shown} (${counted(size, "byte")})`);
       continue;
     }
-    const { content } = await files.read(path, { signal: call.signal });
+    const { content } = await files.read(path, { signal });
     const replaced = replaceMatches(content, search);
-    if (replaced.kind === "binary") continue;
+    if (replaced.kind === "binary") {
+      omissions.onOmitted({ path, isDir: false, reason: "binary" });
+      continue;
+    }
     read++;
     if (replaced.kind === "none") continue;
     if (replaced.kind === "refused")
@@ -190,7 +203,7 @@ async function findIn(files: Vfs, { paths, isComplete }: SearchedFiles, search: 
     ...(leftOut.length === 0
       ? []
       : [`[Left out, because they are larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: ${leftOut.join(", ")}]`]),
-    ...(withheld.note === undefined ? [] : [withheld.note]),
+    ...omissions.lines(),
   ];
   return { changes: found, read, told: notes.map((note) => `\n${note}`).join("") };
 }
