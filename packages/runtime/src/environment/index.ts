@@ -7,6 +7,7 @@ export { type StoreVfsOptions, createStoreVfs } from "./files/store-vfs.ts";
 export { type TransferVfsOptions, createTransferVfs } from "./files/transfer-vfs.ts";
 export { findSearchProblem } from "./search/find-search-problem.ts";
 export { makeFolder } from "../platform/make-folder.ts";
+export { isDeadOwner, processOwner } from "../platform/process-owner.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
 export type { CommandExecutor } from "./execution/create-executor.ts";
 export type { ChildEnvironment, WithheldVariable } from "./execution/child-environment.ts";
@@ -40,6 +41,7 @@ export {
   type SandboxPolicy,
 } from "./sandbox/sandbox-policy.ts";
 export { findSecretFiles, type SecretFiles } from "./sandbox/secret-files.ts";
+export { PathNames } from "./workspace/path-names.ts";
 export { SECRET_PATHS, SECRET_SAMPLES } from "./workspace/secret-paths.ts";
 export { GIT_STEERING_PATHS, STEERING_PATHS } from "./workspace/steering-paths.ts";
 export { isPublicAddress } from "../transport/public-address.ts";

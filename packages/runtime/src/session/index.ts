@@ -1,6 +1,6 @@
 export { systemClock, type Clock } from "../platform/clock.ts";
 export { Execution, type ExecutionOptions } from "./execution.ts";
-export { foldSession } from "./fold-session.ts";
+export { foldSession, foldWhole } from "./fold-session.ts";
 export { Journal, type JournalOptions } from "./journal.ts";
 export { applyRecord } from "./apply-record.ts";
 export { emptySession, type RunState, type SessionState, type Totals } from "./session-state.ts";
