@@ -1,12 +1,26 @@
 import type { ChangingCall } from "./file-changes.ts";
 
+/** Facts about a command for the history. */
+export interface AroundOptions<T> {
+  /** The command line, for people. */
+  readonly title?: string | undefined;
+  /** Present if the command goes on when `run` has resolved: resolves when it has ended. Its changes count until then. */
+  readonly ended?: ((result: T) => Promise<unknown>) | undefined;
+}
+
+/** The result of a command, and what it did to the files of the project. */
+export interface AroundResult<T> {
+  readonly result: T;
+  /** Lines for the model and the person about what cannot be undone. */
+  readonly notes: readonly string[];
+  /** The covered files that it changed, made or deleted: relative to the root of the history, in order. Empty if it goes on. */
+  readonly changed: readonly string[];
+}
+
 /** Keeps the states of files from before each change, for undo. */
 export interface FileHistory {
   /** Keeps the state of these files before a tool changes them. Resolves when it is on disk. */
   keep(paths: readonly string[], call: ChangingCall): Promise<void>;
-  /**
-   * Runs a shell command that may write, and keeps the state of what it changes.
-   * @returns the result of `run`, and lines for the model and the person about what cannot be undone
-   */
-  around<T>(call: ChangingCall, run: () => Promise<T>): Promise<{ readonly result: T; readonly notes: readonly string[] }>;
+  /** Runs a shell command that may write, and keeps the state of what it changes. Rejects with the error of `run` alone. */
+  around<T>(call: ChangingCall, run: () => Promise<T>, options?: AroundOptions<T>): Promise<AroundResult<T>>;
 }

@@ -1,0 +1,15 @@
+import { createFileHistory } from "../../src/history/index.ts";
+import { act, type AgentAction } from "./actions.ts";
+
+/** What a worker process does: actions of the agent, or an undo of all of them. It says when it begins, so that it can be killed in the middle. */
+export type WorkerTask = { readonly home: string; readonly cwd: string } & (
+  | { readonly type: "act"; readonly actions: readonly AgentAction[] }
+  | { readonly type: "undo" }
+);
+
+const task = JSON.parse(process.argv[2] ?? "") as WorkerTask;
+const history = createFileHistory({ home: task.home, cwd: task.cwd, durability: "process" });
+process.stdout.write("begun\n");
+if (task.type === "act") for (const action of task.actions) await act(history, task.cwd, action);
+else await history.project().undo("s", { since: 0 });
+process.stdout.write("done\n");

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { sampleSize, seed } from "../../../../test/tier.ts";
+import { agentActions } from "./arbitrary-actions.ts";
+import { createHistoryWorld, type HistoryWorld } from "./history-world.ts";
+import type { WorkerTask } from "./history-worker.ts";
+import { differences, readTree } from "./read-tree.ts";
+
+const WORKER = fileURLToPath(new URL("./history-worker.ts", import.meta.url));
+const RUNS = sampleSize("processes that are killed while they change or undo files", { test: 3, ci: 60, soak: 2000 });
+
+describe("the file history of a process that is killed", () => {
+  it("brings a project back byte for byte after a SIGKILL in the middle of edits and commands [TC-04]", { timeout: 0 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(agentActions, { minLength: 2, maxLength: 7 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (actions, part) => {
+          using world = createHistoryWorld();
+          const first = readTree(world.cwd);
+          await killed({ ...placeOf(world), type: "act", actions }, part);
+          await world.open().recover();
+          const outcome = await world.open().project().undo("s", { since: 0 });
+          expect([outcome.left, differences(first, readTree(world.cwd))]).toEqual([[], []]);
+          // A later process has nothing left to do.
+          const after = await world.open().project().undo("s", { since: 0 });
+          expect([after.steps, differences(first, readTree(world.cwd))]).toEqual([[], []]);
+        },
+      ),
+      { numRuns: RUNS, seed, endOnFailure: true },
+    );
+  });
+
+  it("finishes an undo that was killed, or has not begun it [TC-04]", { timeout: 0 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(agentActions, { minLength: 2, maxLength: 5 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (actions, part) => {
+          using world = createHistoryWorld();
+          const first = readTree(world.cwd);
+          await ended({ ...placeOf(world), type: "act", actions });
+          const last = readTree(world.cwd);
+          await killed({ ...placeOf(world), type: "undo" }, part);
+          await world.open().recover();
+          const found = readTree(world.cwd);
+          const [back, still] = [differences(first, found), differences(last, found)];
+          expect(Math.min(back.length, still.length), [...back, "or", ...still].join("\n")).toBe(0);
+          await world.open().project().undo("s", { since: 0 });
+          expect(differences(first, readTree(world.cwd))).toEqual([]);
+        },
+      ),
+      { numRuns: RUNS, seed, endOnFailure: true },
+    );
+  });
+});
+
+function placeOf({ home, cwd }: HistoryWorld): { readonly home: string; readonly cwd: string } {
+  return { home, cwd };
+}
+
+function start(task: WorkerTask): ChildProcess {
+  // A group of its own: the command that it runs is killed with it.
+  const child = spawn(process.execPath, ["--conditions=source", WORKER, JSON.stringify(task)], {
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  child.stdout?.resume();
+  return child;
+}
+
+async function ended(task: WorkerTask): Promise<void> {
+  const [code] = await once(start(task), "exit");
+  expect(code).toBe(0);
+}
+
+let typicalMs = 400;
+
+/** Kills a worker at a part of the time that the last one took. */
+async function killed(task: WorkerTask, part: number): Promise<void> {
+  const child = start(task);
+  const exit = once(child, "exit");
+  const ends = once(child.stdout as NonNullable<ChildProcess["stdout"]>, "data").then(() => performance.now());
+  const begun = await Promise.race([ends, exit.then(() => performance.now())]);
+  const isOver = await Promise.race([exit.then(() => true), setTimeout(part * typicalMs, false)]);
+  if (isOver) typicalMs = Math.max(20, (typicalMs + performance.now() - begun) / 2);
+  else {
+    typicalMs *= 1.05;
+    process.kill(-(child.pid as number), "SIGKILL");
+  }
+  await exit;
+}
