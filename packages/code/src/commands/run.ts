@@ -3,6 +3,7 @@ import type { Run } from "keelson";
 import { openSessionRunner } from "../core/session-runner.ts";
 import { policyAt } from "../core/agent-permissions.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
+import { createFileHistory } from "../history/index.ts";
 import { launchToMetadata } from "../core/launch.ts";
 import { openModels } from "../core/model-access.ts";
 import { forkSession, newSession } from "../core/new-session.ts";
@@ -20,6 +21,7 @@ import { converse } from "../modes/interactive.ts";
 import { printRun } from "../modes/print.ts";
 import type { RunCommand } from "../options/command-line.ts";
 import { findSession, noSession, planLaunch, type FoundSession, workingFolder } from "./plan-launch.ts";
+import { workingFolders } from "../core/working-folders.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
 import { leftOutLine, trustedLine } from "../render/trust-lines.ts";
@@ -50,8 +52,8 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     : problem === undefined
       ? []
       : [noSandboxLine(problem)];
-  const project = await repositoryRoot(launch.cwd);
-  const trust = command.trust ? trustAll(project) : createProjectTrust(stores.home, project);
+  const repository = await repositoryRoot(launch.cwd);
+  const trust = command.trust ? trustAll(repository) : createProjectTrust(stores.home, repository);
   const options = {
     stores,
     models: access.models,
@@ -64,7 +66,7 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
     const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
     if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
-      await trustItems(stores.home, project, untrusted, host.now());
+      await trustItems(stores.home, repository, untrusted, host.now());
       host.stdout.write(`${trustedLine(untrusted)}\n`);
       // Settings that are trusted now may name another model.
       launch = { ...launch, agent: (await planLaunch(command, found, access, stores, host)).agent };
@@ -86,16 +88,24 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     onLeftOut: leftOut,
     onProblem: reportProblem,
   });
+  const project = await openTrustedProject(trust, {
+    policy,
+    secrets: access.secrets,
+    home: stores.home,
+    environment: host.environment,
+    onProblem: reportProblem,
+    onLeftOut: leftOut,
+  });
+  const history = createFileHistory({
+    ...{ home: stores.home.path, cwd: launch.cwd, environment: host.environment, now: host.now },
+    folders: workingFolders(launch, project),
+    onProblem: reportProblem,
+  });
+  await history.recover().catch((error: unknown) => void host.stderr.write(`keelson: ${printable(String(error))}\n`));
   const runner = createCodingRunner({
     ...options,
-    project: await openTrustedProject(trust, {
-      policy,
-      secrets: access.secrets,
-      home: stores.home,
-      environment: host.environment,
-      onProblem: reportProblem,
-      onLeftOut: leftOut,
-    }),
+    history,
+    project,
     toolSources: servers.toolSources,
     ...(command.onApproval === "deny" && { approvals: denyAll }),
   });
@@ -112,6 +122,7 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
   const session =
     found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
+  history.mark(session);
   // Watched from the same moment on, so that no event is missed.
   const folders = { home: stores.home.path, userHome: userHome(host.environment), project };
   const message = await expandTask(task, folders, trust);

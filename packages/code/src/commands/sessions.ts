@@ -1,6 +1,8 @@
 import { realpath } from "node:fs/promises";
 import type { EventLog } from "@keelson/protocol";
 import type { RehearsedSession } from "keelson";
+import type { Retention } from "keelson/session";
+import type { RewindAction } from "./rewind-session.ts";
 import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
@@ -28,7 +30,10 @@ export async function sessions({ action, json, cwd }: SessionsCommand, host: Com
         ? await actOnFiles(stores, runner, action, host)
         : action.type === "search"
           ? await search(stores, runner, action)
-          : await act(runner, await namedIn(action, stores.log), folder, host.now());
+          : action.type === "rewind"
+            ? await rewind(stores, runner, await namedIn(action, stores.log), host)
+            : await act(runner, await namedIn(action, stores.log), folder, host.now());
+  await forget(stores, action, result, host);
   if (action.type === "export" && action.file === "-") return 0;
   const style = createStyle(wantsColors(stdout, environment));
   stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, host.now()).join("\n")}\n`);
@@ -83,6 +88,24 @@ async function actOnFiles(stores: Stores, runner: CodingRunner, action: SessionF
   return done(imported, `imported: ${imported.session}`);
 }
 
+/** Some files were left as they are. */
+const LEFT_FILES = 1;
+
+async function rewind(stores: Stores, runner: CodingRunner, action: RewindAction, host: CommandHost): Promise<Result> {
+  const { rewindSession } = await import("./rewind-session.ts");
+  const { data, isWhole, lines } = await rewindSession(stores, runner, action, host);
+  return { data, code: isWhole ? 0 : LEFT_FILES, lines };
+}
+
+/** Deletes what is kept of the files of sessions that were deleted. */
+async function forget({ home }: Stores, action: SessionsAction, { data }: Result, host: CommandHost): Promise<void> {
+  if (action.type !== "delete" && (action.type !== "prune" || action.dryRun)) return;
+  const { forgetHistories } = await import("../history/index.ts");
+  const gone =
+    action.type === "delete" ? [(data as { readonly session: string }).session] : (data as Retention).deleted.map(({ session }) => session);
+  await forgetHistories(home.path, gone, host);
+}
+
 /** Of `sessions rehearse`, where a session would not go on. */
 const WOULD_NOT_GO_ON = 5;
 
@@ -110,7 +133,7 @@ async function search(stores: Stores, runner: CodingRunner, { text, session, lim
 
 async function act(
   runner: CodingRunner,
-  action: Exclude<SessionsAction, SessionFilesAction | RehearseAction | SearchAction>,
+  action: Exclude<SessionsAction, SessionFilesAction | RehearseAction | SearchAction | RewindAction>,
   folder: string,
   startedAt: number,
 ): Promise<Result> {
@@ -152,9 +175,6 @@ async function act(
       });
       return done({ session }, `forked: ${session}`);
     }
-    case "rewind":
-      await kept.rewind(action.id, action.turn);
-      return done({ session: action.id, turn: action.turn }, `rewound to the end of turn ${action.turn}`);
     case "rename":
       await kept.rename(action.id, action.name);
       return done({ session: action.id, name: action.name }, "renamed");

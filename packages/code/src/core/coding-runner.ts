@@ -3,8 +3,10 @@ import { createAgent, createRunner, type Agent, type SingleRunner } from "keelso
 import { createDiskVfs } from "keelson/environment";
 import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "keelson/security";
 import type { ModelRegistry } from "keelson/providers";
+import { createFileHistory, recordChanges, type ToolHistory } from "../history/index.ts";
 import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
+import { createFileTexts } from "../workspace/create-file-texts.ts";
 import { createWorkspace } from "../workspace/create-workspace.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
@@ -17,6 +19,8 @@ import type { ProjectRule } from "./project-rules.ts";
 import { withoutSecretEvents, withoutSecretValues } from "./secret-redaction.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Stores } from "./stores.ts";
+import { workingFolders } from "./working-folders.ts";
+import { createFileChanges } from "../workspace/create-file-changes.ts";
 import type { TrustedProject } from "../trust/trusted-project.ts";
 
 export type CodingRunner = SingleRunner;
@@ -36,6 +40,8 @@ export interface CodingRunnerOptions {
   /** Where tools come from beside those of the agent itself. */
   readonly toolSources?: readonly ToolSource[];
   readonly approvals?: Approver;
+  /** Keeps what tools change in the project, for undo. Default: the history of the project under the folder of Keelson. */
+  readonly history?: ToolHistory | undefined;
   /** How long a person in this process is waited for before the run suspends. */
   readonly approvalWaitMs?: number;
 }
@@ -52,10 +58,11 @@ export function createCodingRunner({
   toolSources = [],
   approvals,
   approvalWaitMs,
+  history = createFileHistory({ home: stores.home.path, cwd: launch.cwd, folders: workingFolders(launch, project) }),
 }: CodingRunnerOptions): CodingRunner {
   const sources = project.skills === undefined ? toolSources : [...toolSources, project.skills];
   const runner = createRunner({
-    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources: sources, stores, secrets }),
+    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources: sources, stores, secrets, history }),
     models,
     log: redactEventLog(stores.log, secrets.redactor),
     blobs: stores.blobs,
@@ -75,6 +82,7 @@ function createCodingAgent(
     toolSources,
     stores: { home, blobs },
     secrets,
+    history,
   }: {
     readonly projectRules: readonly ProjectRule[];
     readonly policy: Policy | undefined;
@@ -82,12 +90,15 @@ function createCodingAgent(
     readonly toolSources: readonly ToolSource[];
     readonly stores: Stores;
     readonly secrets: KnownSecrets;
+    readonly history: ToolHistory;
   },
 ): Agent {
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
-  const folders = [...new Set([...(agent.folders ?? []), ...project.settings.folders])];
+  const folders = workingFolders({ agent }, project);
   const files = createDiskVfs({ root: cwd, allowed: folders });
-  const { texts, changes } = createWorkspace({ files });
+  const kept = createFileTexts({ files });
+  const recorded = recordChanges(createFileChanges({ files, texts: kept }), files, history);
+  const { texts, changes } = createWorkspace({ files, texts: kept, changes: recorded, history });
   const { model, fallbackModel, effort, maxTurns, maxCost, timeoutMs } = agent;
   const given = agentPermissions(agent, policy, projectRules, { ...project.settings, folders });
   const made = createCodingExecutors(cwd, {
@@ -100,7 +111,7 @@ function createCodingAgent(
   });
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
-  const tools = withNestedInstructions(createCodingTools({ files, texts, changes, exec, leaving, blobs }), { cwd, isTrusted });
+  const tools = withNestedInstructions(createCodingTools({ files, texts, changes, exec, leaving, blobs, history }), { cwd, isTrusted });
   const permissions = { ...given, rules: withoutForeignTools(given.rules, project.settings.rules, tools) };
   return createAgent({
     name: AGENT_NAME,

@@ -2,11 +2,13 @@ import type { SessionId } from "@keelson/protocol";
 import type { ModelRegistry } from "keelson/providers";
 import type { Policy } from "keelson/security";
 import { createCodingRunner } from "../core/coding-runner.ts";
+import { createFileHistory, rewoundText } from "../history/index.ts";
 import { readHistory, writeHistory } from "../core/history.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { listSessions } from "../core/listed-session.ts";
 import { newSession } from "../core/new-session.ts";
+import { workingFolders } from "../core/working-folders.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import type { Stores } from "../core/stores.ts";
@@ -23,6 +25,7 @@ import { serversOfRuns } from "../servers/servers-of-runs.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { type ProjectTrust, trustItems } from "../trust/project-trust.ts";
 import { openTrustedProject } from "../trust/trusted-project.ts";
+import { undoCommands } from "../slash-commands/undo-commands.ts";
 import { sessionCommands, type Topic } from "../slash-commands/session-commands.ts";
 import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { markdownCommands } from "../slash-commands/find-markdown-commands.ts";
@@ -88,12 +91,28 @@ export async function converse(
   const fileCommands = await markdownCommands(folders, trust, (item) => void leftOut.set(item.path, item));
   const { toolSources } = servers;
   const approvalWaitMs = APPROVAL_WAIT_MS;
-  const runner = createCodingRunner({ stores, models, secrets, launch, policy, projectRules, project, toolSources, approvalWaitMs });
+  const history = createFileHistory({
+    ...{ home: stores.home.path, cwd: launch.cwd, environment, now: host.now },
+    folders: workingFolders(launch, project),
+    onProblem: (message) => screen.block([style.yellow(`! ${printableLine(message)}`)]),
+  });
+  const runner = createCodingRunner({
+    stores,
+    models,
+    secrets,
+    launch,
+    policy,
+    projectRules,
+    project,
+    toolSources,
+    approvalWaitMs,
+    history,
+  });
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);
-  const history = await readHistory(stores.home.history);
+  const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 
@@ -112,7 +131,7 @@ export async function converse(
   const input = createTerminalInput({
     input: stdin,
     columns: screen.columns,
-    history,
+    history: earlier,
     draw: (line) => screen.input(line),
     onMessage(text) {
       if (text.trim() !== "") typed.push(text);
@@ -123,6 +142,13 @@ export async function converse(
     onEscape: () => conversation.escape(),
     onEnd: () => conversation.end(),
   });
+  /** Sent to the agent with the next message, because its files are not as it left them. */
+  const rewound: string[] = [];
+  const undoing = undoCommands({
+    history: () => history.project(),
+    session: () => session,
+    onFilesChanged: (paths, action) => void rewound.push(rewoundText(paths, action)),
+  });
   const conversation = createConversation({
     screen,
     style,
@@ -130,7 +156,9 @@ export async function converse(
     host: {
       async start(text, model) {
         session ??= await newSession(runner, launch.cwd);
-        return runner.run(text, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
+        history.mark(session);
+        const told = [...rewound.splice(0), text].join("\n\n");
+        return runner.run(told, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
       async resume() {
         if (session === undefined) throw new Error("There is no session to go on with.");
@@ -141,7 +169,7 @@ export async function converse(
       now: host.now,
       giveUp: () => host.exit(130),
     },
-    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut }), ...fileCommands]),
+    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut }, undoing), ...fileCommands]),
     input,
     quit: leave,
   });
@@ -183,6 +211,7 @@ export async function converse(
   // Lines of a paste arrive as one.
   stdout.write("\u001b[?2004h");
   try {
+    await history.recover().catch((error: unknown) => screen.block([style.yellow(`! ${printableLine(String(error))}`)]));
     input.message("› ");
     if (resume && known !== undefined) conversation.follow(await runner.resume(known)).catch(() => {});
     else if (task !== undefined) conversation.message(task);
@@ -195,7 +224,7 @@ export async function converse(
     host.signals.off("SIGINT", onInterrupt);
     host.signals.off("SIGTERM", onTerminate);
     screen.close();
-    await writeHistory(stores.home.history, [...typed.toReversed(), ...history]);
+    await writeHistory(stores.home.history, [...typed.toReversed(), ...earlier]);
   }
   if (session !== undefined) stdout.write(`${style.dim(`go on with: ${command} -r ${session}`)}\n`);
   return 0;

@@ -69,11 +69,21 @@ export function addSessions(program: Command, accept: (command: CommandLine) => 
     .option("--name <name>", "name of the copy")
     .option("--turn <n>", "copy up to the end of this turn", (text) => wholeNumber(text, "--turn"))
     .option("--at <record>", "copy up to this record, as search names it", (text) => positiveInteger(text, "--at"));
-  add<[string, string]>("rewind <session> <turn>", "go back to the end of a turn", (_, id, turn) => ({
-    type: "rewind",
-    id,
-    turn: wholeNumber(turn, "turn"),
-  }));
+  add<[string, string]>("rewind <session> <turn>", "go back to the end of a turn", (options, id, turn) => {
+    const { files, filesOnly, unclear } = options as { files?: true; filesOnly?: true; unclear?: true };
+    if (unclear && !files && !filesOnly)
+      throw new UsageError("--unclear is about files", "Add --files, to rewind the files as well, or --files-only.");
+    return {
+      type: "rewind",
+      id,
+      turn: wholeNumber(turn, "turn"),
+      ...((files || filesOnly) && { rewinds: filesOnly ? "files" : "both" }),
+      ...(unclear && { takesUnclear: true }),
+    };
+  })
+    .option("--files", "undo the changes of files since then as well; what others changed since is left as it is")
+    .option("--files-only", "undo the changes of files alone, and leave the conversation")
+    .option("--unclear", "also changes that may be those of others: after a crash, or beside a long command in the background");
   add<[string, string]>("rename <session> <name>", "give it a name", (_, id, name) => ({ type: "rename", id, name }));
   add<[string, string[]]>("tag <session> <tags...>", "add tags to it", (_, id, tags) => ({ type: "tag", id, tags }));
   add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));

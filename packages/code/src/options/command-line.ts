@@ -68,7 +68,15 @@ export type SessionsAction =
   | { readonly type: "search"; readonly text: string; readonly session?: string; readonly limit?: number }
   | { readonly type: "show"; readonly id: string }
   | { readonly type: "fork"; readonly id: string; readonly name?: string; readonly turn?: number; readonly seq?: number }
-  | { readonly type: "rewind"; readonly id: string; readonly turn: number }
+  | {
+      readonly type: "rewind";
+      readonly id: string;
+      readonly turn: number;
+      /** Default: the conversation alone. */
+      readonly rewinds?: "conversation" | "files" | "both";
+      /** Also the changes of which it is not known that the session made them. */
+      readonly takesUnclear?: boolean;
+    }
   | { readonly type: "rename"; readonly id: string; readonly name: string }
   | { readonly type: "tag"; readonly id: string; readonly tags: readonly string[] }
   | { readonly type: "delete"; readonly id: string }

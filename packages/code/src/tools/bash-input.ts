@@ -1,4 +1,5 @@
 import type { BlobStore, Executor } from "@keelson/protocol";
+import type { FileHistory } from "../workspace/file-history.ts";
 
 /** The arguments of a call of `bash`. */
 export interface BashInput {
@@ -31,4 +32,6 @@ export interface BashOperations {
   readonly killed?: ReadonlySet<string>;
   /** The store of long outputs. Their results have beginning and end only; `bash_output` reads the rest. */
   readonly blobs?: Pick<BlobStore, "put"> | undefined;
+  /** Keeps what commands change, for undo. Absent: nothing is kept. */
+  readonly history?: Pick<FileHistory, "around"> | undefined;
 }

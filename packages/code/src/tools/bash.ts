@@ -3,6 +3,7 @@ import {
   EnvironmentError,
   type ExecuteResponse,
   type Executor,
+  type JobInfo,
   type PlannedPrograms,
   type Tool,
   type ToolCall,
@@ -11,8 +12,10 @@ import {
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { redirectToPatch, refuseMixedPatch } from "./redirect-to-patch.ts";
+import type { FileHistory } from "../workspace/file-history.ts";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
 import type { BashInput, BashOperations, LeavingExecutor } from "./bash-input.ts";
+import { mayWrite } from "./may-write.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
@@ -35,8 +38,11 @@ const EXECUTOR_SLACK_MS = 30_000;
 const CANCEL_GRACE_MS = 100;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
+/** Runs commands without keeping anything. */
+const NO_HISTORY: Pick<FileHistory, "around"> = { around: async (_call, run) => ({ result: await run(), notes: [], changed: [] }) };
+
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec, leaving, killed = new Set(), blobs }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, leaving, killed = new Set(), blobs, history = NO_HISTORY }: BashOperations): Tool<BashInput> {
   const runsIn = (input: BashInput, call: Pick<ToolCall, "environment">): Executor =>
     isOutside(input, call, { leaving }) ? (leaving?.outside ?? exec) : programsOf(call, exec);
   let isTold = false;
@@ -114,17 +120,23 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       const programs = runsIn(input, call);
       const isConfined = programs.confine !== undefined;
       const own = call.environment === undefined ? leaving : undefined;
-      const line = isConfined ? await readCommandLine(command, { cwd: call.cwd }) : {};
+      const line = await readCommandLine(command, { cwd: call.cwd });
+      const keeping = mayWrite(line) ? history : NO_HISTORY;
       const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
       const request = { command, env: ENVIRONMENT, signal: call.signal, cancelGraceMs: CANCEL_GRACE_MS, ...judges };
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
         const isTold = (job: string): boolean => killed.has(job);
-        const { id } = await startJob(call, programs, { ...request, ...(timeoutMs !== undefined && { timeoutMs }) }, { isTold });
+        const start = (): Promise<JobInfo> =>
+          startJob(call, programs, { ...request, ...(timeoutMs !== undefined && { timeoutMs }) }, { isTold });
+        const ended = async ({ id }: JobInfo): Promise<unknown> => programs.jobs?.ended(id);
+        const { result, notes } = await keeping.around(call, start, { title: command, ended });
+        const { id } = result;
         const published = isConfined ? await publishPorts(publish, own) : [];
         return [
           `Started in the background as ${id}. Its end will be told. Read its output with bash_output, end it with kill_bash.`,
           ...published,
+          ...notes.map((note) => `[${note}]`),
         ].join("\n");
       }
       const timeout_seconds = given ?? DEFAULT_TIMEOUT_SECONDS;
@@ -132,14 +144,21 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       const progress = createProgress(call);
       try {
         const published = isConfined ? await publishPorts(publish, own) : [];
-        const response = await programs.execute({
-          ...request,
-          timeoutMs: timeout_seconds * 1000,
-          onOutput: (stream, piece) => progress.tell(output[stream].push(piece)),
-        });
+        const run = (): Promise<ExecuteResponse> =>
+          programs.execute({
+            ...request,
+            timeoutMs: timeout_seconds * 1000,
+            onOutput: (stream, piece) => progress.tell(output[stream].push(piece)),
+          });
+        const { result: response, notes: lost } = await keeping.around(call, run, { title: command });
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
-        const notes = [...published, ...untold(), ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];
+        const notes = [
+          ...published,
+          ...untold(),
+          ...sandboxNotes(response, { isConfined: isConfined && own !== undefined }),
+          ...lost.map((note) => `[${note}]`),
+        ];
         return await present(endingOf(response, timeout_seconds), output.stdout.text, output.stderr.text, notes);
       } catch (error) {
         if (!EnvironmentError.is(error, "cancelled") || !call.signal.aborted) throw error;

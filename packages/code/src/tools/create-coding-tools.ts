@@ -4,6 +4,7 @@ import { createFileChanges } from "../workspace/create-file-changes.ts";
 import { createFileTexts } from "../workspace/create-file-texts.ts";
 import type { FileTexts } from "../workspace/file-texts.ts";
 import type { FileChanges } from "../workspace/file-changes.ts";
+import type { FileHistory } from "../workspace/file-history.ts";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
 import type { LeavingExecutor } from "./bash-input.ts";
 import { createBashTool } from "./bash.ts";
@@ -30,6 +31,8 @@ export interface CodingToolsOptions {
   readonly leaving?: LeavingExecutor | undefined;
   /** Where long output of commands is kept whole. Absent: it loses its middle. */
   readonly blobs?: Pick<BlobStore, "put" | "get"> | undefined;
+  /** Keeps what commands change, for undo. Absent: nothing is kept. */
+  readonly history?: Pick<FileHistory, "around"> | undefined;
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
@@ -40,13 +43,14 @@ export function createCodingTools({
   exec,
   leaving,
   blobs,
+  history,
 }: CodingToolsOptions): readonly Tool[] {
   const outside = leaving?.outside;
   const seen = createSeenFiles();
   const killed = new Set<string>();
   return [
     createApplyPatchTool({ files, changes, seen, exec }),
-    createBashTool({ exec, leaving, killed, blobs }),
+    createBashTool({ exec, leaving, killed, blobs, history }),
     createBashOutputTool({ exec, outside, blobs }),
     createEditFileTool({ files, changes, seen, exec }),
     createGlobTool({ files }),

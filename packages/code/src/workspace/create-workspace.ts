@@ -53,6 +53,7 @@ function createNoHistory(): FileHistory {
     around: async (_call, run) => ({
       result: await run(),
       notes: ["No history of files is kept here: what this command changed cannot be undone."],
+      changed: [],
     }),
   };
 }
