@@ -27,9 +27,9 @@ export async function rewindSession(stores: Stores, runner: CodingRunner, action
   const since = rewinds === "conversation" ? 0 : await endOfTurn(stores, id, turn);
   const results: { readonly root: string; readonly result: UndoResult }[] = [];
   if (rewinds !== "conversation") {
-    // Refuses to rewind under a run that is at work.
     const { run } = await runner.sessions.get(id);
-    if (run !== undefined && run.status !== "ended") await runner.sessions.rewind(id, turn);
+    // Rejects, before a file is touched, because the conversation cannot go back under a run that is not finished.
+    if (rewinds === "both" && run !== undefined && run.status !== "ended") await runner.sessions.rewind(id, turn);
     for (const history of historiesOf(stores.home.path, id, host)) {
       const result = await history.undo(id, { since }, { takesUnclear });
       results.push({ root: history.store.root, result });
