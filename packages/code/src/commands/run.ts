@@ -124,7 +124,7 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
   history.mark(session);
   // Watched from the same moment on, so that no event is missed.
-  const folders = { home: stores.home.path, userHome: userHome(host.environment), project };
+  const folders = { home: stores.home.path, userHome: userHome(host.environment), project: repository };
   const message = await expandTask(task, folders, trust);
   return await print(runner.run(message, { session, model: launch.agent.model, metadata: launchToMetadata(launch) }));
 }

@@ -1,5 +1,5 @@
 import { type Change, type FileState, sameState, type UnclearReason } from "./file-state.ts";
-import type { Step } from "./fold-journal.ts";
+import type { ChangeSet, Step } from "./fold-journal.ts";
 import type { Move } from "./journal-record.ts";
 import { isWithin, nameOf } from "./system-path.ts";
 
@@ -11,25 +11,34 @@ export interface PlannedMove extends Move {
   readonly isCut: boolean;
 }
 
-/** Returns the steps of a session that can be undone, oldest first. */
-export function undoableSteps(steps: readonly Step[]): readonly Step[] {
-  return steps.filter(({ sets, isUndone, isDropped }) => sets.length > 0 && !isUndone && !isDropped);
+/** Compares two states of a path. */
+export type CompareStates = (path: string, a: FileState | undefined, b: FileState | undefined) => boolean;
+
+const byState: CompareStates = (_path, a, b) => sameState(a, b);
+
+/** Returns the steps of a session that can be undone, oldest first. A step without a difference, such as `git status`, which writes the index again, is none. */
+export function undoableSteps(steps: readonly Step[], isSame: CompareStates = byState): readonly Step[] {
+  const hasDifference = ({ changes }: ChangeSet): boolean => changes.some(({ path, before, after }) => !isSame(path, before, after));
+  return steps.filter(({ sets, isUndone, isDropped }) => !isUndone && !isDropped && sets.some(hasDifference));
 }
 
-/** Plans the undo of steps: for each path the state that it must have now, and the state that it had before. */
-export function planUndo(steps: readonly Step[]): readonly PlannedMove[] {
+/**
+ * Plans the undo of steps: for each path the state that it must have now, and the state that it had before.
+ * @param isSame true if two states of a path mean the same: then no one has changed it between two steps
+ */
+export function planUndo(steps: readonly Step[], isSame: CompareStates = byState): readonly PlannedMove[] {
   const moves = new Map<string, { from: FileState | undefined; to: FileState | undefined; unclear?: UnclearReason; isCut: boolean }>();
   const sets = steps.flatMap((step) => step.sets).toSorted((a, b) => b.order - a.order);
   for (const { path, before, after, unclear } of sets.flatMap(({ changes }) => changes)) {
     const move = moves.get(path);
     if (move === undefined) moves.set(path, { from: after, to: before, isCut: false, ...(unclear && { unclear }) });
     else if (move.isCut) continue;
-    else if (sameState(move.to, after)) {
+    else if (isSame(path, move.to, after)) {
       move.to = before;
       if (unclear !== undefined) move.unclear ??= unclear;
     } else move.isCut = true;
   }
-  return Array.from(moves, ([path, move]) => ({ path, ...move })).filter(({ from, to, isCut }) => isCut || !sameState(from, to));
+  return Array.from(moves, ([path, move]) => ({ path, ...move })).filter(({ path, from, to, isCut }) => isCut || !isSame(path, from, to));
 }
 
 /** Plans the redo of moves. Objects of git stay, because others may need them by now, unless the whole repository goes. */
@@ -48,8 +57,8 @@ function isInObjects(path: string): boolean {
 }
 
 /** Returns the changes of steps as a whole: from the state before the first to the state after the last. */
-export function joinedChanges(steps: readonly Step[]): readonly Change[] {
-  return planUndo(steps)
+export function joinedChanges(steps: readonly Step[], isSame: CompareStates = byState): readonly Change[] {
+  return planUndo(steps, isSame)
     .map(({ path, from, to }) => ({ path, before: to, after: from }))
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }

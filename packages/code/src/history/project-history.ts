@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { type Change, type FileState, sameState, statesOf } from "./file-state.ts";
 import { foldJournal, type HistoryState, type Step } from "./fold-journal.ts";
+import { sameGitIndex } from "./git-index.ts";
 import { HistoryError } from "./history-error.ts";
 import type { HistoryNote } from "./history-note.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRecord, PlannedEdit, StepKind } from "./journal-record.ts";
-import { joinedChanges, planRedo, planUndo, undoableSteps } from "./plan-undo.ts";
+import { type CompareStates, joinedChanges, planRedo, planUndo, undoableSteps } from "./plan-undo.ts";
 import type { ProjectStore } from "./project-store.ts";
 import { closeEdit, recoverSteps } from "./recover-steps.ts";
 import { runUndo, type UndoOutcome } from "./run-undo.ts";
 import { markJob, snapshotChanges } from "./snapshot-changes.ts";
-import { folderOf } from "./system-path.ts";
+import { folderOf, nameOf } from "./system-path.ts";
 import { readState } from "./take-snapshot.ts";
 import { trimHistory } from "./trim-history.ts";
 import { updateIndex } from "./update-index.ts";
@@ -129,10 +130,15 @@ export class ProjectHistory {
     return this.#locked(async () => {
       this.#requireIdle(session);
       await snapshotChanges(this.store, "open");
-      const steps = chosenSteps(this.#state(session).steps, choice);
+      const steps = chosenSteps(this.#undoable(session), choice);
       if (steps.length === 0) return { steps, done: [], left: [] };
       const ids = steps.map(({ id }) => id);
-      const outcome = await runUndo(this.store, { session: rootSession(session), steps: ids, moves: planUndo(steps), takesUnclear });
+      const outcome = await runUndo(this.store, {
+        session: rootSession(session),
+        steps: ids,
+        moves: planUndo(steps, this.#isSame),
+        takesUnclear,
+      });
       await snapshotChanges(this.store, "caller");
       return { steps, ...outcome };
     });
@@ -158,9 +164,9 @@ export class ProjectHistory {
   async changes(session: string, choice?: UndoChoice): Promise<{ readonly steps: readonly Step[]; readonly changes: readonly Change[] }> {
     return this.#locked(async () => {
       await snapshotChanges(this.store, "open");
-      const { steps } = this.#state(session);
-      const chosen = choice === undefined ? undoableSteps(steps) : chosenSteps(steps, choice);
-      return { steps: chosen, changes: joinedChanges(chosen) };
+      const steps = this.#undoable(session);
+      const chosen = choice === undefined ? steps : chosenSteps(steps, choice);
+      return { steps: chosen, changes: joinedChanges(chosen, this.#isSame) };
     });
   }
 
@@ -185,6 +191,18 @@ export class ProjectHistory {
   #state(session: string): HistoryState {
     return foldJournal(this.store.journal(rootSession(session)).read());
   }
+
+  #undoable(session: string): readonly Step[] {
+    return undoableSteps(this.#state(session).steps, this.#isSame);
+  }
+
+  /** Two indexes of git that stage the same are the same: editors and prompts write the index again at any time. */
+  readonly #isSame: CompareStates = (path, a, b) => {
+    if (sameState(a, b)) return true;
+    if (nameOf(path) !== "index" || a?.type !== "file" || b?.type !== "file" || a.mode !== b.mode) return false;
+    const [left, right] = [this.store.bytesOf(a), this.store.bytesOf(b)];
+    return left !== undefined && right !== undefined && left.toString("latin1", 0, 4) === "DIRC" && sameGitIndex(left, right);
+  };
 
   #open(kind: StepKind, { callId, runId, session, title }: StepCall, edits?: readonly PlannedEdit[]): BegunStep {
     const own = rootSession(session);
@@ -254,8 +272,7 @@ function firstRecords(journal: Journal, session: string, root: string): readonly
   return journal.read().length > 0 ? [] : [{ type: "session", version: 1, session, root }];
 }
 
-function chosenSteps(all: readonly Step[], choice: UndoChoice): readonly Step[] {
-  const steps = undoableSteps(all);
+function chosenSteps(steps: readonly Step[], choice: UndoChoice): readonly Step[] {
   if ("calls" in choice) return steps.slice(-choice.calls);
   if ("since" in choice) return steps.filter(({ at }) => at > choice.since);
   const groups = [...new Set(steps.map(({ group }) => group))].slice(-choice.messages);

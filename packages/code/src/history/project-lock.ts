@@ -26,7 +26,14 @@ function create(path: string, text: string): boolean {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-    linkSync(draft, path);
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+      // The file system has no hard links.
+      writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+    }
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

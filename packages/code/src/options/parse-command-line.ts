@@ -28,7 +28,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 4 waiting fo
 Models: anthropic/<id>, openai/<id> (Chat Completions), openai-responses/<id> (Responses), gemini/<id>, ollama/<id>, and
   <vendor>/<id> of vendors that are compatible with OpenAI, as in groq/<id>, with their key or <VENDOR>_BASE_URL set.
 Environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, GEMINI_API_KEY, GEMINI_BASE_URL,
-  OLLAMA_HOST, <VENDOR>_API_KEY, <VENDOR>_BASE_URL, KEELSON_HOME (default ~/.keelson), KEELSON_SANDBOX (0: as --no-sandbox, 1: as --sandbox), NO_COLOR.
+  OLLAMA_HOST, <VENDOR>_API_KEY, <VENDOR>_BASE_URL, KEELSON_HOME (default ~/.keelson), KEELSON_SANDBOX (0: as --no-sandbox, 1: as --sandbox),
+  KEELSON_HISTORY_BYTES (what undo may keep of a project, as in 8G; default 4G), NO_COLOR.
   Keys may stand in the file keys.json of KEELSON_HOME instead, in the keyring, or be printed by a command; keelson doctor says how.`;
 
 /**

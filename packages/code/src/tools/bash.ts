@@ -12,10 +12,9 @@ import {
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
 import { redirectToPatch, refuseMixedPatch } from "./redirect-to-patch.ts";
-import type { FileHistory } from "../workspace/file-history.ts";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
 import type { BashInput, BashOperations, LeavingExecutor } from "./bash-input.ts";
-import { mayWrite } from "./may-write.ts";
+import { historyFor } from "./history-for.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
@@ -38,11 +37,8 @@ const EXECUTOR_SLACK_MS = 30_000;
 const CANCEL_GRACE_MS = 100;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
-/** Runs commands without keeping anything. */
-const NO_HISTORY: Pick<FileHistory, "around"> = { around: async (_call, run) => ({ result: await run(), notes: [], changed: [] }) };
-
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec, leaving, killed = new Set(), blobs, history = NO_HISTORY }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, leaving, killed = new Set(), blobs, history }: BashOperations): Tool<BashInput> {
   const runsIn = (input: BashInput, call: Pick<ToolCall, "environment">): Executor =>
     isOutside(input, call, { leaving }) ? (leaving?.outside ?? exec) : programsOf(call, exec);
   let isTold = false;
@@ -121,7 +117,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, histo
       const isConfined = programs.confine !== undefined;
       const own = call.environment === undefined ? leaving : undefined;
       const line = await readCommandLine(command, { cwd: call.cwd });
-      const keeping = mayWrite(line) ? history : NO_HISTORY;
+      const keeping = historyFor(line, history);
       const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
       const request = { command, env: ENVIRONMENT, signal: call.signal, cancelGraceMs: CANCEL_GRACE_MS, ...judges };
       if (run_in_background) {

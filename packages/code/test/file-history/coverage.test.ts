@@ -235,6 +235,21 @@ describe("what a file history covers", () => {
     expect(shell(world.cwd, "git status --porcelain; git rev-parse HEAD")).toBe(before);
   });
 
+  it("undoes two commits between which the person has looked at the repository, and counts a mere look as no step", async () => {
+    using world = createHistoryWorld();
+    const before = shell(world.cwd, "git status --porcelain; git rev-parse HEAD");
+    const history = world.open();
+    await around(history, world, "git add -A && git commit -qm one");
+    shell(world.cwd, "touch *.txt; git status");
+    await around(history, world, "echo more >> b.txt; git commit -qam two");
+    await around(history, world, "touch *.txt; git status");
+    const last = await world.open().project().undo("s", { calls: 1 });
+    expect([last.steps.map(({ title }) => title), last.left]).toEqual([["echo more >> b.txt; git commit -qam two"], []]);
+    await world.open().project().redo("s");
+    const { left } = await undoAll(world);
+    expect([left, shell(world.cwd, "git status --porcelain; git rev-parse HEAD")]).toEqual([[], before]);
+  });
+
   it("gives no change of a command that runs in another session to this one, and finds no change when nothing changed", async () => {
     using world = createHistoryWorld();
     const [one, other] = [world.open(), world.open()];
