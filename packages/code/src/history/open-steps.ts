@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeadOwner, processOwner } from "keelson/environment";
+import { isDeadOwner, processOwner } from "keelson/state";
 import type { StepKind } from "./journal-record.ts";
 
 /** A step, or an undo, that a process works on. */

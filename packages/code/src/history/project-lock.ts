@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createHash, randomBytes } from "node:crypto";
-import { isDeadOwner, processOwner } from "keelson/environment";
+import { isDeadOwner, processOwner } from "keelson/state";
 
 /**
  * Takes a lock that is a file, if it is free. The lock of a process that was killed is taken over. Unlike other locks it is not written to the disk: it is

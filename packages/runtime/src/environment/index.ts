@@ -7,7 +7,6 @@ export { type StoreVfsOptions, createStoreVfs } from "./files/store-vfs.ts";
 export { type TransferVfsOptions, createTransferVfs } from "./files/transfer-vfs.ts";
 export { findSearchProblem } from "./search/find-search-problem.ts";
 export { makeFolder } from "../platform/make-folder.ts";
-export { isDeadOwner, processOwner } from "../platform/process-owner.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";
 export type { CommandExecutor } from "./execution/create-executor.ts";
 export type { ChildEnvironment, WithheldVariable } from "./execution/child-environment.ts";
