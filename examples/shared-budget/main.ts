@@ -67,6 +67,21 @@ const browsed = await runner.run("Look around.", {
 const spent = await log.ledger?.spent("team");
 // #endregion
 
+// #region ask
+const asking = createRunner({ agent: browser });
+const limits = { maxCost: "0.20", onBudget: "ask" } as const;
+const { reason } = await asking.run("Look around.", { session: "asking", limits }).outcome;
+console.log(reason); // awaiting-approval
+for (const { token, summary } of await asking.approvals.list()) {
+  console.log(summary); // The run has used $0.12 of its limit of $0.2, …
+  await asking.approve(token, { type: "allow-modified", input: { usd: "0.50" } });
+}
+const more = await (await asking.resume("asking")).outcome; // the same turn
+// #endregion
+
+assert.equal(reason, "awaiting-approval");
+assert.equal(more.reason, "awaiting-approval");
+assert.equal(more.cost, "0.66");
 assert.equal(wrote.reason, "complete");
 assert.equal(wrote.cost, "0.24");
 assert.equal(browsed.reason, "budget-exhausted");

@@ -1,5 +1,7 @@
+import type { BudgetUnit } from "./budget.ts";
 import type { CallId, RunId, SessionId } from "./ids.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { Usd } from "./usd.ts";
 
 /** How much harm a call can do. Ordered: `none` (reads) < `low` (reversible writes) < `medium` (deletions, overwrites) < `high` (system changes, processes) < `critical` (irreversible). */
 export type RiskLevel = "none" | "low" | "medium" | "high" | "critical";
@@ -39,7 +41,20 @@ export type ApprovalRequest = {
   readonly always?: readonly AlwaysChoice[];
   /** What the call asks while it runs. */
   readonly asked?: AskedQuestion;
+  /** The limit of the run that is met. Then no call asks: `callId` is the id of the question, and `input` the amount that `allow` adds to the limit. */
+  readonly budget?: AskedBudget;
   readonly context?: JsonObject;
+};
+
+/**
+ * A limit of a run that is met, where `limits.onBudget` is `ask`. `allow` adds the amount of `input` to it, `allow-modified` another one
+ * (`{ usd: "2.50" }` or `{ tokens: 50000 }`), `deny` ends the run (`budget-exhausted`). Only this limit is raised, none of a run above it
+ * and none that is shared.
+ */
+export type AskedBudget = {
+  readonly unit: Extract<BudgetUnit, "cost" | "tokens">;
+  readonly limit: Usd | number;
+  readonly used: Usd | number;
 };
 
 /** A part of a call that is asked about, as far as reading its arguments shows it. */
@@ -96,7 +111,7 @@ export type Decision = { readonly by?: string } & (
    * request offered. They never cover what a deny or ask rule names.
    */
   | { readonly type: "allow-always"; readonly rules?: readonly string[] }
-  /** Run with these arguments; they are validated again. */
+  /** Run with these arguments; they are validated again. A limit that is met is raised by this amount. */
   | { readonly type: "allow-modified"; readonly input: JsonValue }
   /** End the whole run. */
   | { readonly type: "abort"; readonly reason?: string }

@@ -11,7 +11,14 @@ import type { EndReason, ReachedLimit, SuspendReason } from "./reason.ts";
 import type { EstimatedCalls, Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
 
-export type CompactionStrategyName = "sliding-window" | "policy-trim" | "stub-results" | "summarise" | "extract-state" | (string & {});
+export type CompactionStrategyName =
+  | "sliding-window"
+  | "policy-trim"
+  | "stub-results"
+  | "results-first"
+  | "summarise"
+  | "extract-state"
+  | (string & {});
 export type CompactionCause = "size" | "request" | "overflow" | (string & {});
 
 type AskedAtLeast = "callId" | "token" | "operation";
@@ -143,6 +150,8 @@ export type DurableEvent =
       readonly setModel?: { readonly agent: string; readonly model: string };
       /** Somebody asked for a compaction. */
       readonly compact?: true;
+      /** What its summary is to keep in particular. */
+      readonly compactKeep?: string;
     }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }
   | { readonly type: "state-update"; readonly patch: JsonValue }

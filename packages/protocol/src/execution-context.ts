@@ -45,8 +45,8 @@ export type InboxMessage =
   | { readonly type: "abort"; readonly reason?: string }
   /** For the rest of the session, of this agent. Absent: of the agent whose run is told. */
   | { readonly type: "set-model"; readonly model: string; readonly agent?: string }
-  /** Before the next model call of the session. */
-  | { readonly type: "compact" }
+  /** Before the next model call of the session. `keep`: what a summary is to keep in particular. */
+  | { readonly type: "compact"; readonly keep?: string }
   | { readonly type: "decision"; readonly callId: CallId; readonly decision: Decision }
   | { readonly type: "signal"; readonly signal: Signal }
   /** About one piece of work beside the turns, by its id. */

@@ -53,6 +53,7 @@ export {
 } from "./inference.ts";
 export {
   type AlwaysChoice,
+  type AskedBudget,
   type AskedPart,
   type AskedQuestion,
   type ApprovalRequest,

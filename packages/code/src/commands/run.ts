@@ -1,5 +1,6 @@
 import type { Approver } from "@keelson/protocol";
 import type { Run } from "keelson";
+import type { ModelRegistry } from "keelson/providers";
 import { openSessionRunner } from "../core/session-runner.ts";
 import { policyAt } from "../core/agent-permissions.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
@@ -11,7 +12,8 @@ import { readProjectRules } from "../core/project-rules.ts";
 import { secretNotices } from "../core/secret-notice.ts";
 import { noSandboxLine, settleSandbox } from "../core/settle-sandbox.ts";
 import { readTask } from "../core/read-task.ts";
-import { listSessions } from "../core/listed-session.ts";
+import { type ListedSession, listSessions } from "../core/listed-session.ts";
+import { resumeCost } from "../core/resume-cost.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
@@ -24,6 +26,7 @@ import { findSession, noSession, planLaunch, type FoundSession, workingFolder } 
 import { workingFolders } from "../core/working-folders.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
+import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { leftOutLine, trustedLine } from "../render/trust-lines.ts";
 import { userHome } from "../settings/settings-places.ts";
 import { expandTask } from "../slash-commands/find-markdown-commands.ts";
@@ -40,7 +43,8 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   // Everything below is awaited here: what is opened is closed when this function is left.
   await using stores = await openStores(host.environment);
   const access = await openModels(host.environment);
-  const chosen = command.session.type === "choose" ? await chooseOne(command, stores, host, interactive) : command;
+  const chosen =
+    command.session.type === "choose" ? await chooseOne(command, { stores, models: access.models, interactive }, host) : command;
   if (chosen === undefined) return 0;
   const found = await findSession(chosen, stores, host);
   const planned = await planLaunch(command, found, access, stores, host);
@@ -111,6 +115,10 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   });
   const print = (begun: Run<unknown>): Promise<number> =>
     printRun(begun, { format: command.outputFormat, model: launch.agent.model }, host);
+  if (found !== undefined) {
+    const cost = resumeCost(await runner.sessions.get(found.id), host.now(), access.models);
+    if (cost !== undefined) host.stderr.write(`keelson: session ${found.id} ${resumeCostLine(cost)}\n`);
+  }
   if (found?.open) {
     checkResumable(command, found, task);
     const resumed = await runner.resume(found.id);
@@ -126,7 +134,8 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   // Watched from the same moment on, so that no event is missed.
   const folders = { home: stores.home.path, userHome: userHome(host.environment), project: repository };
   const message = await expandTask(task, folders, trust);
-  return await print(runner.run(message, { session, model: launch.agent.model, metadata: launchToMetadata(launch) }));
+  const limits = { onBudget: launch.agent.onBudget ?? "end" };
+  return await print(runner.run(message, { session, model: launch.agent.model, limits, metadata: launchToMetadata(launch) }));
 }
 
 /** A run that goes on gets no new task and no other terms. */
@@ -147,16 +156,25 @@ function checkResumable({ agent }: RunCommand, { id }: FoundSession, task: strin
 }
 
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
-async function chooseOne(command: RunCommand, stores: Stores, host: CommandHost, interactive: boolean): Promise<RunCommand | undefined> {
+async function chooseOne(
+  command: RunCommand,
+  { stores, models, interactive }: { readonly stores: Stores; readonly models: ModelRegistry; readonly interactive: boolean },
+  host: CommandHost,
+): Promise<RunCommand | undefined> {
   const folder = await workingFolder(host, command.cwd);
-  const sessions = await listSessions(openSessionRunner(stores).sessions, folder);
+  const kept = openSessionRunner(stores).sessions;
+  const sessions = await listSessions(kept, folder);
   if (sessions.length === 0) throw noSession(folder);
   if (!interactive)
     throw new UsageError(
       "-r needs the id of a session where nobody is there to choose one",
       "keelson sessions list shows them; -c takes the newest.",
     );
-  const id = await chooseSession(sessions, host);
+  const describe = async ({ id, damaged }: ListedSession): Promise<string | undefined> => {
+    const cost = damaged === undefined ? resumeCost(await kept.get(id), host.now(), models) : undefined;
+    return cost && resumeCostLine(cost);
+  };
+  const id = await chooseSession(sessions, describe, host);
   return id === undefined ? undefined : { ...command, session: { type: "named", id } };
 }
 

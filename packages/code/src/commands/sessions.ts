@@ -6,12 +6,14 @@ import type { RewindAction } from "./rewind-session.ts";
 import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
+import { resumeCost } from "../core/resume-cost.ts";
 import { forkSession } from "../core/new-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { givenPath } from "../core/given-path.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import type { SessionFilesAction, SessionsAction, SessionsCommand } from "../options/command-line.ts";
 import { checkedLines, checkedProblems } from "../render/checked-lines.ts";
+import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, type Style, wantsColors } from "../render/style.ts";
 
@@ -156,10 +158,12 @@ async function act(
     case "show": {
       const view = await kept.get(action.id);
       const session = await listedSession(kept, view.metadata);
+      const resume = resumeCost(view, startedAt);
       return {
-        data: { ...session, ...(view.run && { run: view.run }), messages: view.messages },
+        data: { ...session, ...(view.run && { run: view.run }), ...(resume && { resume }), messages: view.messages },
         lines: (style, columns, now) => [
           ...sessionLines(session, { style, columns, now }),
+          ...(resume ? [style.dim(`  ${resumeCostLine(resume)}`)] : []),
           ...(view.run ? [`  last run ${view.run.id}: ${view.run.reason ?? view.run.status}`] : []),
           "",
           ...transcriptLines(view.messages, { style, columns }),
@@ -174,6 +178,11 @@ async function act(
         ...(seq !== undefined && { seq }),
       });
       return done({ session }, `forked: ${session}`);
+    }
+    case "compact": {
+      const { id, keep } = action;
+      await runner.compact(id, keep === undefined ? {} : { keep });
+      return done({ session: id, ...(keep !== undefined && { keep }) }, "its conversation is shortened before its next turn");
     }
     case "rename":
       await kept.rename(action.id, action.name);

@@ -12,6 +12,7 @@ import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
 import { createCodingExecutors, sandboxLines, withOutside } from "./coding-executor.ts";
 import { commandEnvironment, withheldLines } from "./command-environment.ts";
+import { COMPACTION } from "./compaction.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
@@ -131,6 +132,7 @@ function createCodingAgent(
       ...(maxCost !== undefined && { maxCost }),
       ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
     },
+    compaction: COMPACTION,
     permissions,
     cwd,
   });

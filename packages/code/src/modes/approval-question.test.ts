@@ -1,8 +1,8 @@
-import type { AlwaysChoice } from "@keelson/protocol";
+import { type AlwaysChoice, usd } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { displayWidth } from "../render/display-width.ts";
-import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
+import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";
 
 const always: readonly AlwaysChoice[] = [{ scope: "exact", rules: ["bash(ls)"] }];
 const approval = { type: "approval", always } as const;
@@ -52,6 +52,24 @@ describe("readAnswer", () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it("asks a person whose budget is met for yes, another amount, no or abort, and for nothing else", () => {
+    const question = { type: "approval", budget: { unit: "cost", limit: usd("1"), used: usd("0.9") } } as const;
+    expect(questionPrompt(question, 80)).toBe("[y]es an[o]ther amount [n]o, end here a[b]ort › ");
+    expect(readAnswer(question, "y")).toEqual({ type: "decided", decision: { type: "allow" } });
+    expect(readAnswer(question, "other")).toEqual({ type: "amount" });
+    expect(readAnswer(question, "n")).toEqual({ type: "decided", decision: { type: "deny" } });
+    for (const line of ["a", "e", "w", "5", "$5", ""]) expect(readAnswer(question, line).type).toBe("unclear");
+  });
+
+  it("reads an amount of dollars or of tokens, and refuses everything that is none", () => {
+    const read = (line: string) => readAmount({ unit: "cost" }, line);
+    expect(read(" $2.50 ")).toEqual({ type: "allow-modified", input: { usd: "2.50" } });
+    expect(read("3")).toEqual({ type: "allow-modified", input: { usd: "3" } });
+    for (const line of ["", "0", "0.00", "-1", "2,50", "1e9", "2 USD", ".", "much"]) expect(() => read(line), line).toThrow(SyntaxError);
+    expect(readAmount({ unit: "tokens" }, "50000")).toEqual({ type: "allow-modified", input: { tokens: 50_000 } });
+    for (const line of ["0", "1.5", "50k", "$5"]) expect(() => readAmount({ unit: "tokens" }, line), line).toThrow(SyntaxError);
   });
 
   it("offers always only where there is something it could allow", () => {

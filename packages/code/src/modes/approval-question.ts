@@ -1,15 +1,15 @@
-import type { ApprovalRequest, Decision } from "@keelson/protocol";
+import type { ApprovalRequest, AskedBudget, Decision } from "@keelson/protocol";
 import { parseJson } from "keelson/tools";
 
 /** What a typed answer means: a decision, the wish to say more, or nothing that is known. */
 export type Answer =
   | { readonly type: "decided"; readonly decision: Decision }
-  | { readonly type: "edit" | "always" }
+  | { readonly type: "edit" | "always" | "amount" }
   /** The line after it says why not, or what the output was. */
   | { readonly type: "words"; readonly of: "deny" | "fail" | "supply" }
   | { readonly type: "unclear"; readonly hint: string };
 
-type Asked = Pick<ApprovalRequest, "type" | "always">;
+type Asked = Pick<ApprovalRequest, "type" | "always" | "budget">;
 
 interface Choice {
   readonly key: string;
@@ -31,6 +31,13 @@ const APPROVAL: readonly Choice[] = [
   ABORT,
 ];
 
+const BUDGET: readonly Choice[] = [
+  { key: "y", word: "yes", label: "[y]es", answer: { type: "decided", decision: { type: "allow" } } },
+  { key: "o", word: "other", label: "an[o]ther amount", answer: { type: "amount" } },
+  { key: "n", word: "no", label: "[n]o, end here", answer: { type: "decided", decision: { type: "deny" } } },
+  ABORT,
+];
+
 const UNKNOWN_STATE: readonly Choice[] = [
   { key: "r", word: "retry", label: "[r]etry", answer: { type: "decided", decision: { type: "retry" } } },
   { key: "s", word: "supply", label: "[s]upply its output", answer: { type: "words", of: "supply" } },
@@ -39,7 +46,8 @@ const UNKNOWN_STATE: readonly Choice[] = [
   ABORT,
 ];
 
-function choicesOf({ type, always = [] }: Asked): readonly Choice[] {
+function choicesOf({ type, always = [], budget }: Asked): readonly Choice[] {
+  if (budget !== undefined) return BUDGET;
   if (type === "decision") return UNKNOWN_STATE;
   return always.length > 0 ? APPROVAL : APPROVAL.filter((choice) => choice !== ALWAYS);
 }
@@ -60,6 +68,19 @@ export function readAnswer(question: Asked, line: string): Answer {
   if (choice !== undefined) return choice.answer;
   const words = choices.map(({ key, word }) => `${key} (${word})`);
   return { type: "unclear", hint: `answer with one of ${words.join(", ")}, and Enter; /why says what decided that it is asked` };
+}
+
+/** Reads an amount that is added to a limit: `2.50`, `$2.50`, or whole tokens. @throws SyntaxError if it is no amount above 0 */
+export function readAmount({ unit }: Pick<AskedBudget, "unit">, line: string): Decision {
+  const text = line.trim();
+  if (unit === "tokens") {
+    const tokens = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+    if (tokens === 0) throw new SyntaxError("write a whole number of tokens above 0, such as 50000");
+    return { type: "allow-modified", input: { tokens } };
+  }
+  const { dollars = "" } = /^\$?(?<dollars>\d{1,9}(?:\.\d{1,6})?)$/.exec(text)?.groups ?? {};
+  if (!/[1-9]/.test(dollars)) throw new SyntaxError("write an amount of dollars above 0, such as 2.50");
+  return { type: "allow-modified", input: { usd: dollars } };
 }
 
 /** Arguments that a person edited; integers keep their digits. @throws SyntaxError when they are no JSON */

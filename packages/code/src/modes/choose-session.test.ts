@@ -21,7 +21,12 @@ async function choose(...lines: readonly string[]): Promise<{ readonly chosen: s
   const stdin = new PassThrough();
   let shown = "";
   const stdout = new Writable({ write: (chunk: Buffer, _encoding, done) => ((shown += chunk.toString()), done()) });
-  const choosing = chooseSession(sessions, { stdin, stdout, environment: { NO_COLOR: "1" }, now: () => 0 });
+  const choosing = chooseSession(sessions, async ({ id }) => (id === "7b22" ? "goes on with 5k tokens" : undefined), {
+    stdin,
+    stdout,
+    environment: { NO_COLOR: "1" },
+    now: () => 0,
+  });
   stdin.write(lines.map((line) => `${line}\r`).join(""));
   return { chosen: await choosing, shown };
 }
@@ -30,6 +35,12 @@ it("takes a number of the list, or enough of an id to know which", async () => {
   expect((await choose("2")).chosen).toBe("7b22");
   expect((await choose("7c")).chosen).toBe("7c33");
   expect((await choose("")).chosen).toBe(undefined);
+});
+
+it("shows the line that describes a session below it", async () => {
+  const { shown } = await choose("");
+  expect(shown).toMatch(/7b22[^]*goes on with 5k tokens[^]*7c33/);
+  expect(shown.match(/goes on with/g)).toHaveLength(1);
 });
 
 it("asks again about a number that is not in the list, though an id begins with it", async () => {

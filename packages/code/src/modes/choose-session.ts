@@ -1,5 +1,6 @@
 import type { ListedSession } from "../core/listed-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { truncated } from "../render/display-width.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { sessionLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
@@ -8,22 +9,30 @@ import { askPerson } from "./ask-person.ts";
 // As many as are told from each other at a glance; older ones are found by their ids.
 const MAX_SHOWN = 9;
 
-/** Has a person choose one of these sessions, by its number or its id. @returns `undefined` when they leave without choosing */
+/**
+ * Has a person choose one of these sessions, by its number or its id.
+ * @param describe returns one more line about a session that is shown
+ * @returns `undefined` when they leave without choosing
+ */
 export async function chooseSession(
   sessions: readonly ListedSession[],
+  describe: (session: ListedSession) => Promise<string | undefined>,
   { stdin, stdout, environment, now }: Pick<CommandHost, "stdin" | "stdout" | "environment" | "now">,
 ): Promise<string | undefined> {
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);
   const shown = sessions.slice(0, MAX_SHOWN);
 
-  screen.block(
-    shown.flatMap((session, index) =>
-      sessionLines(session, { style, columns: screen.columns - 3, now: now() }).map(
-        (line, at) => `${at === 0 ? style.bold(`${index + 1}`) : " "}  ${line}`,
-      ),
-    ),
-  );
+  const blocks: string[] = [];
+  for (const [index, session] of shown.entries()) {
+    const more = await describe(session);
+    const lines = [
+      ...sessionLines(session, { style, columns: screen.columns - 3, now: now() }),
+      ...(more === undefined ? [] : [style.dim(truncated(`  ${more}`, screen.columns - 3))]),
+    ];
+    blocks.push(...lines.map((line, at) => `${at === 0 ? style.bold(`${index + 1}`) : " "}  ${line}`));
+  }
+  screen.block(blocks);
   if (sessions.length > shown.length) screen.block([style.dim(`… ${sessions.length - shown.length} older ones`)]);
 
   return askPerson<string | undefined>(

@@ -149,7 +149,14 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
       giveUp: () => void fake.did.push("give up"),
     },
     commands: createSlashCommandTable(
-      sessionCommands({ facts: async (topic) => [`facts about ${topic}`], trustLeftOut: async () => ["trusted"] }, more),
+      sessionCommands(
+        {
+          facts: async (topic) => [`facts about ${topic}`],
+          trustLeftOut: async () => ["trusted"],
+          compact: async (keep) => [`compact ${keep}`],
+        },
+        more,
+      ),
     ),
     input: {
       message: (text) => void prompts.push(text),

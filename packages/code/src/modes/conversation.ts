@@ -1,5 +1,7 @@
 import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type SessionId } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
+import { COMPACT_AT } from "../core/compaction.ts";
+import { createContextWarning } from "../render/context-warning.ts";
 import type { Screen } from "../render/screen.ts";
 import type { Style } from "../render/style.ts";
 import { createRunView } from "../render/run-view.ts";
@@ -82,6 +84,7 @@ export function createConversation({ screen, style, host, commands, model: first
   const failed = (error: unknown): void => say(...failureLines(failureOf(error), style));
 
   const questions = createOpenQuestions(ask);
+  const onContext = createContextWarning(COMPACT_AT);
 
   function ask(): void {
     const question = questions.current();
@@ -121,7 +124,7 @@ export function createConversation({ screen, style, host, commands, model: first
     run = followed;
     const calls = createRunningCalls();
     interruptKeys = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
-    const view = createRunView({ screen, style, now: host.now, model, questions: false });
+    const view = createRunView({ screen, style, now: host.now, model, questions: false, onContext });
     questions.collect(followed).catch(failed);
     try {
       const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });

@@ -10,7 +10,7 @@ export interface DecisionCommands {
     readonly operation: string;
     readonly callId: string;
     readonly token: string;
-    /** What a tool asks while it runs. */
+    /** The words of a tool that asks while it runs, or of a run whose budget is met. */
     readonly asked?: string;
     readonly commands: readonly string[];
   }[];
@@ -22,10 +22,15 @@ export function decisionCommands(command: string, session: SessionId, waits: rea
   return {
     waits: waits.flatMap((wait): DecisionCommands["waits"] => {
       if (wait.type !== "approval" && wait.type !== "decision") return [];
-      const { operation, callId, token, asked } = wait;
+      const { operation, callId, token, asked, budget, summary } = wait;
       const decide = `${command} approve ${token}`;
       if (asked !== undefined)
         return [{ operation, callId, token, asked: saidBy(operation, asked), commands: answerCommands(decide, asked) }];
+      if (budget !== undefined) {
+        const amount = budget.unit === "cost" ? '{"usd":"2.50"}' : '{"tokens":50000}';
+        const commands = [`${decide} allow`, `${decide} allow-modified '${amount}'`, `${decide} deny`];
+        return [{ operation, callId, token, ...(summary !== undefined && { asked: summary }), commands }];
+      }
       const commands =
         wait.type === "approval"
           ? [`${decide} allow`, `${decide} deny 'why not'`]

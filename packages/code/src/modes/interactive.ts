@@ -7,6 +7,7 @@ import { readHistory, writeHistory } from "../core/history.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { listSessions } from "../core/listed-session.ts";
+import { resumeCost } from "../core/resume-cost.ts";
 import { newSession } from "../core/new-session.ts";
 import { workingFolders } from "../core/working-folders.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
@@ -18,6 +19,7 @@ import { formatCost, formatTokens } from "../render/figures.ts";
 import { createLiveScreen } from "../render/live-screen.ts";
 import { printableLine } from "../render/printable.ts";
 import { projectRuleLines } from "../render/project-rule-lines.ts";
+import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import { leftOutLine, trustLines } from "../render/trust-lines.ts";
@@ -124,8 +126,10 @@ export async function converse(
   if (leftOut.size > 0) screen.block([style.yellow(`! ${leftOutLine([...leftOut.values()], "/trust")}`)]);
   for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
   if (known !== undefined) {
-    const { messages } = await runner.sessions.get(known);
-    screen.block(["", ...transcriptLines(messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
+    const view = await runner.sessions.get(known);
+    screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
+    const cost = resumeCost(view, host.now(), models);
+    if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
   }
 
   const input = createTerminalInput({
@@ -158,7 +162,8 @@ export async function converse(
         session ??= await newSession(runner, launch.cwd);
         history.mark(session);
         const told = [...rewound.splice(0), text].join("\n\n");
-        return runner.run(told, { session, model, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
+        const limits = { onBudget: launch.agent.onBudget ?? "ask" };
+        return runner.run(told, { session, model, limits, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
       async resume() {
         if (session === undefined) throw new Error("There is no session to go on with.");
@@ -169,7 +174,7 @@ export async function converse(
       now: host.now,
       giveUp: () => host.exit(130),
     },
-    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut }, undoing), ...fileCommands]),
+    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut, compact }, undoing), ...fileCommands]),
     input,
     quit: leave,
   });
@@ -187,6 +192,12 @@ export async function converse(
     }
     const { metadata } = await runner.sessions.get(session);
     return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
+  }
+
+  async function compact(keep: string): Promise<readonly string[]> {
+    if (session === undefined) return ["nothing yet: this session begins with your first message"];
+    await runner.compact(session, keep === "" ? {} : { keep });
+    return [`The conversation is shortened before the next turn${keep === "" ? "" : `; its summary keeps: ${printableLine(keep)}`}.`];
   }
 
   async function trustLeftOut(): Promise<readonly string[]> {

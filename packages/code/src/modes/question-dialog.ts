@@ -6,12 +6,12 @@ import { printableLine } from "../render/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
 import { whyLines } from "../render/why-lines.ts";
 import { createAskedDialog } from "./asked-dialog.ts";
-import { questionPrompt, readAnswer, readEdited } from "./approval-question.ts";
+import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";
 import type { Style } from "../render/style.ts";
 import type { AlwaysHolds, QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 
 type Step =
-  | { readonly at: "question" | "edit" }
+  | { readonly at: "question" | "edit" | "amount" }
   | { readonly at: "words"; readonly of: "deny" | "fail" | "supply" }
   | { readonly at: "choose"; readonly holds: AlwaysHolds }
   /** `rules[index]` is in the line; those before it are accepted. */
@@ -89,6 +89,24 @@ export function createQuestionDialog(request: ApprovalRequest, { screen, style, 
     decide(edited, "session");
   }
 
+  function askAmount(text: string): void {
+    step = { at: "amount" };
+    input.answer(request.budget?.unit === "tokens" ? "tokens to add › " : "dollars to add › ", text);
+  }
+
+  function answerAmount(line: string): void {
+    if (line.trim() === "" || request.budget === undefined) return askAgain();
+    let decision: Decision;
+    try {
+      decision = readAmount(request.budget, line);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      warn(`${error.message}; an empty line goes back to the question`);
+      return askAmount(line);
+    }
+    decide(decision, "session");
+  }
+
   function edit(text: string): void {
     step = { at: "edit" };
     input.answer("arguments as JSON › ", text);
@@ -105,6 +123,8 @@ export function createQuestionDialog(request: ApprovalRequest, { screen, style, 
         return decide(read.decision, "session");
       case "edit":
         return edit(JSON.stringify(request.input));
+      case "amount":
+        return askAmount("");
       case "always":
         return choose("session");
       case "words":
@@ -129,6 +149,8 @@ export function createQuestionDialog(request: ApprovalRequest, { screen, style, 
           return answerQuestion(line);
         case "edit":
           return answerEdit(line);
+        case "amount":
+          return answerAmount(line);
         case "words": {
           const { of } = step;
           if (line.trim() === "") return askAgain();

@@ -84,6 +84,15 @@ export function addSessions(program: Command, accept: (command: CommandLine) => 
     .option("--files", "undo the changes of files since then as well; what others changed since is left as it is")
     .option("--files-only", "undo the changes of files alone, and leave the conversation")
     .option("--unclear", "also changes that may be those of others: after a crash, or beside a long command in the background");
+  add<[string, string[]]>(
+    "compact <session> [keep...]",
+    "shorten its conversation before the next turn; a summary keeps what you name",
+    (_, id, keep) => ({
+      type: "compact",
+      id,
+      ...(keep.length > 0 && { keep: keep.join(" ") }),
+    }),
+  );
   add<[string, string]>("rename <session> <name>", "give it a name", (_, id, name) => ({ type: "rename", id, name }));
   add<[string, string[]]>("tag <session> <tags...>", "add tags to it", (_, id, tags) => ({ type: "tag", id, tags }));
   add<[string]>("delete <session>", "delete it for good", (_, id) => ({ type: "delete", id }));

@@ -17,6 +17,7 @@ export function agentOptions(options: ProgramOptions, rules: readonly Permission
     ...(options.mcpConfig !== undefined && { mcpConfig: options.mcpConfig }),
     ...(options.maxTurns !== undefined && { maxTurns: options.maxTurns }),
     ...(options.maxBudgetUsd !== undefined && { maxCost: options.maxBudgetUsd }),
+    ...(options.onBudget !== undefined && { onBudget: options.onBudget }),
     ...(options.timeout !== undefined && { timeoutMs: options.timeout }),
   };
 }

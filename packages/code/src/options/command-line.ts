@@ -27,6 +27,8 @@ export interface AgentOptions {
   readonly mcpConfig?: string;
   readonly maxTurns?: number;
   readonly maxCost?: Usd;
+  /** The action if `maxCost` is met. Absent: a terminal asks for more, and `--print` ends. */
+  readonly onBudget?: "ask" | "end";
   readonly timeoutMs?: number;
 }
 
@@ -77,6 +79,7 @@ export type SessionsAction =
       /** Also the changes of which it is not known that the session made them. */
       readonly takesUnclear?: boolean;
     }
+  | { readonly type: "compact"; readonly id: string; readonly keep?: string }
   | { readonly type: "rename"; readonly id: string; readonly name: string }
   | { readonly type: "tag"; readonly id: string; readonly tags: readonly string[] }
   | { readonly type: "delete"; readonly id: string }

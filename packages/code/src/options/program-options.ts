@@ -29,6 +29,7 @@ export interface ProgramOptions {
   readonly onApproval: OnApproval;
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: Usd;
+  readonly onBudget?: "ask" | "end";
   readonly timeout?: number;
   readonly continue?: true;
   readonly resume?: string | true;
@@ -68,7 +69,13 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
       new Option("--on-approval <action>", "with --print, what to do with a question").choices(["suspend", "deny"]).default("suspend"),
     )
     .option("--max-turns <n>", "end after so many turns", (text) => positiveInteger(text, "--max-turns"))
-    .option("--max-budget-usd <amount>", "end before more than this is spent", (text) => amount(text, "--max-budget-usd"))
+    .option("--max-budget-usd <amount>", "ask, or end, before more than this is spent", (text) => amount(text, "--max-budget-usd"))
+    .addOption(
+      new Option(
+        "--on-budget <action>",
+        "if the budget is met: ask for more, or end (default: ask in a terminal, end with --print)",
+      ).choices(["ask", "end"]),
+    )
     .option("--timeout <duration>", "end after this time: 90s, 10m, 1h", (text) => parseDuration(text, "--timeout"))
     .option("-c, --continue", "go on with the newest session of this folder")
     .option("-r, --resume [session]", "go on with a session: its id or the beginning of it; alone, choose one of this folder")

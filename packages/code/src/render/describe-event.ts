@@ -16,7 +16,7 @@ export function describeEvent(event: AgentEvent, style: Style): string | undefin
     case "model-switch":
       return style.yellow(`⇄ ${printableLine(event.from)} → ${printableLine(event.to)}: ${printableLine(event.reason)}`);
     case "compaction":
-      return style.dim(`∿ ${event.messagesBefore} messages compacted to ${event.messages.length}`);
+      return style.dim(compactionWords(event));
     case "steer":
       return style.cyan(`↳ ${printableLine(textOfMessage(event.message))}`);
     case "budget":
@@ -62,6 +62,21 @@ function decisionWords(decision: Decision, style: Style): string {
   return decision.type === "deny" || decision.type === "abort" || decision.type === "fail"
     ? style.red(`✗ ${line}`)
     : style.green(`✓ ${line}`);
+}
+
+function compactionWords({
+  messagesBefore,
+  messages,
+  tokensBefore,
+  tokensAfter,
+}: Extract<AgentEvent, { readonly type: "compaction" }>): string {
+  const tokens =
+    tokensBefore === undefined || tokensAfter === undefined
+      ? ""
+      : `, about ${formatCount(tokensBefore)} tokens to ${formatCount(tokensAfter)}`;
+  return messages.length === messagesBefore
+    ? `∿ old results were shortened${tokens}`
+    : `∿ ${messagesBefore} messages compacted to ${messages.length}${tokens}`;
 }
 
 function budgetWords({

@@ -4,13 +4,13 @@ import { printableLine } from "./printable.ts";
 import { callPreview, callTitle, type ToolViewOptions } from "./tool-view.ts";
 import { wrapped } from "./wrapped.ts";
 
-type Shown = Pick<ApprovalRequest, "operation" | "input" | "reason" | "summary" | "parts" | "asked">;
+type Shown = Pick<ApprovalRequest, "operation" | "input" | "reason" | "summary" | "parts" | "asked" | "budget">;
 
 /**
  * A question for a person: in one sentence what would happen and why it is asked about, then the change, the arguments or the commands that the sentence
  * does not show. A call that asks something itself shows that instead.
  */
-export function questionLines({ operation, input, reason, summary, parts = [], asked }: Shown, options: ToolViewOptions): string[] {
+export function questionLines({ operation, input, reason, summary, parts = [], asked, budget }: Shown, options: ToolViewOptions): string[] {
   const { style, columns } = options;
   const call = { name: operation, input };
   const title = `${style.yellow("?")} ${callTitle(call, { style, columns: columns - 2 })}`;
@@ -20,7 +20,7 @@ export function questionLines({ operation, input, reason, summary, parts = [], a
   return [
     `${style.yellow("?")} ${style.bold(first)}`,
     ...rest.map((row) => `  ${style.bold(row)}`),
-    ...callPreview(call, options, { isTold: isTold(input, summary) }),
+    ...callPreview(call, options, { isTold: budget !== undefined || isTold(input, summary) }),
     ...parts.flatMap((part) => partLines(part, options)),
   ];
 }

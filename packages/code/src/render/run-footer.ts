@@ -10,6 +10,8 @@ export interface RunFigures {
   readonly usage: Usage;
   readonly cost: Usd | null;
   readonly durationMs: number;
+  /** The part of the context window that the last request took. */
+  readonly contextUtilization?: number | undefined;
 }
 
 const GOOD: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
@@ -24,11 +26,12 @@ export function runFooter(reason: RunReason, figures: RunFigures, ending: Ending
   return [`${mark} ${style.dim(`· ${figureWords(figures).join(" · ")}`)}`, ...endingWords(ending).map((words) => `  ${words}`)];
 }
 
-export function figureWords({ model, turns, usage, cost, durationMs }: RunFigures): string[] {
+export function figureWords({ model, turns, usage, cost, durationMs, contextUtilization }: RunFigures): string[] {
   return [
     printableLine(model),
     `${turns} ${turns === 1 ? "turn" : "turns"}`,
     formatTokens(usage),
+    ...(contextUtilization === undefined ? [] : [`context ${Math.round(100 * contextUtilization)}%`]),
     formatCost(cost),
     formatDuration(durationMs),
   ];

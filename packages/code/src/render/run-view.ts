@@ -37,6 +37,8 @@ export interface RunViewOptions {
   readonly questions?: boolean;
   /** Known before the run says it. */
   readonly model?: string;
+  /** Called with the part of the context window that a request took. @returns a warning to show */
+  readonly onContext?: (utilization: number) => string | undefined;
 }
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -46,12 +48,20 @@ const MAX_THINKING = 20_000;
 // The status line is cut to the width, which styled text cannot be.
 const PLAIN: Style = createStyle(false);
 
-export function createRunView({ screen, style, now, questions = true, model: firstModel = "" }: RunViewOptions): RunView {
+export function createRunView({
+  screen,
+  style,
+  now,
+  questions = true,
+  model: firstModel = "",
+  onContext = () => undefined,
+}: RunViewOptions): RunView {
   const calls = new Map<string, Pick<CallSummary, "name" | "input">>();
   let model = firstModel;
   let turn = 0;
   let usage: Usage = UNKNOWN_USAGE;
   let cost: Usd | null = ZERO_USD;
+  let contextUtilization: number | undefined;
   let startedAt: number | undefined;
   let doing = "starting";
   let doingSince = now();
@@ -73,7 +83,7 @@ export function createRunView({ screen, style, now, questions = true, model: fir
     if (ended) return screen.status(undefined);
     const at = now();
     const waited = at - doingSince >= 1_000 ? ` ${formatDuration(at - doingSince)}` : "";
-    const words = figureWords({ model, turns: turn, usage, cost, durationMs: at - (startedAt ?? at) });
+    const words = figureWords({ model, turns: turn, usage, cost, contextUtilization, durationMs: at - (startedAt ?? at) });
     screen.status(truncated(`${SPINNER[frame % SPINNER.length]} ${doing}${waited} · ${words.join(" · ")}`, screen.columns));
   }
 
@@ -113,7 +123,16 @@ export function createRunView({ screen, style, now, questions = true, model: fir
   ): void {
     ended = true;
     screen.status(undefined);
-    block(runFooter(reason, { model, turns, usage: used, cost: paid, durationMs: at - (startedAt ?? at) }, ending, style), true);
+    block(
+      runFooter(reason, { model, turns, usage: used, cost: paid, contextUtilization, durationMs: at - (startedAt ?? at) }, ending, style),
+      true,
+    );
+  }
+
+  function showContext(utilization: number): void {
+    contextUtilization = utilization;
+    const warning = onContext(utilization);
+    if (warning !== undefined) block([style.yellow(`! ${warning}`)], true);
   }
 
   function showChild(event: AgentEvent): void {
@@ -195,6 +214,7 @@ export function createRunView({ screen, style, now, questions = true, model: fir
       case "usage":
         usage = addUsage(usage, event.usage);
         cost = cost === null || event.cost === null ? null : addUsd(cost, event.cost);
+        if (typeof event.contextUtilization === "number") showContext(event.contextUtilization);
         break;
       case "run-complete":
         finish(event.reason, event.at, event);

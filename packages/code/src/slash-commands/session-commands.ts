@@ -9,6 +9,8 @@ export interface SessionCommandsOptions {
   facts(topic: Topic): Promise<readonly string[]>;
   /** Has what the project brings and was left out be used. @returns lines that say what that is */
   trustLeftOut(): Promise<readonly string[]>;
+  /** Has the conversation shortened before the next turn. @param keep what to keep; empty: what the agent chooses */
+  compact(keep: string): Promise<readonly string[]>;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface SessionCommandsOptions {
  * @param more commands that need more of the process than these, listed before `/quit`
  */
 export function sessionCommands(
-  { facts, trustLeftOut }: SessionCommandsOptions,
+  { facts, trustLeftOut, compact }: SessionCommandsOptions,
   more: readonly SlashCommand[] = [],
 ): readonly SlashCommand[] {
   const fact = (name: Topic, description: string): SlashCommand => ({ name, description, execute: () => facts(name) });
@@ -25,6 +27,7 @@ export function sessionCommands(
     modelCommand,
     fact("cost", "what this session took"),
     fact("context", "what fills the last request, and what that cost"),
+    { name: "compact", argumentHint: "[what to keep]", description: "shorten the conversation before the next turn", execute: compact },
     fact("sessions", "the sessions of this folder"),
     fact("permissions", "what always runs unasked in this project"),
     whyCommand,

@@ -1,4 +1,4 @@
-import type { AlwaysChoice, AskedPart, ApprovalRequest, AskedQuestion, RiskLevel } from "../approval.ts";
+import type { AlwaysChoice, AskedBudget, AskedPart, ApprovalRequest, AskedQuestion, RiskLevel } from "../approval.ts";
 import type { CompactionPolicy } from "../content.ts";
 import {
   EMITTED_TYPES,
@@ -81,6 +81,11 @@ const asked = optional(
     issues: optional(list(text())),
   }),
 );
+const amount: Codec<number | Usd> = {
+  decode: (value) => (typeof value === "number" ? number.decode(value) : (usdCodec.part ?? usdCodec).decode(value)),
+  encode: (value) => value,
+};
+const budget = optional(fields<AskedBudget>({ unit: oneOf<AskedBudget["unit"]>("cost", "tokens"), limit: amount, used: amount }));
 const question = {
   path,
   callId,
@@ -95,6 +100,7 @@ const question = {
   expiresAt: optional(number),
   always,
   asked,
+  budget,
   context: optional(jsonObject),
   session: optional(text<SessionId>()),
   runId: optional(text<RunId>()),
@@ -115,10 +121,6 @@ export const waitCodec: Codec<Wait> = versioned(
 const callSummary = fields<CallSummary>({ callId, name: text(), input: optional(json), inputText: text() });
 
 /** A limit and its use: a count, or dollars as a decimal string. */
-const amount: Codec<number | Usd> = {
-  decode: (value) => (typeof value === "number" ? number.decode(value) : (usdCodec.part ?? usdCodec).decode(value)),
-  encode: (value) => value,
-};
 
 const durable = {
   "run-start": member<Durable<"run-start">>({
@@ -173,6 +175,7 @@ const durable = {
     expiresAt: number,
     always,
     asked,
+    budget,
     context: optional(jsonObject),
   }),
   "approval-decision": member<Durable<"approval-decision">>({
@@ -206,6 +209,7 @@ const durable = {
     signal: optional(fields<{ readonly kind: string; readonly action: string }>({ kind: text(), action: text() })),
     setModel: optional(fields<{ readonly agent: string; readonly model: string }>({ agent: text(), model: text() })),
     compact: optional(yes),
+    compactKeep: optional(text()),
   }),
   "steer": member<Durable<"steer">>({ message: messageCodec, interrupt: flag }),
   "state-update": member<Durable<"state-update">>({ patch: json }),

@@ -15,7 +15,7 @@ export const inboxMessageCodec: Codec<InboxMessage> = versioned(
     "stop": member<Of<"stop">>({ reason: optional(text()), interrupt: optional(flag) }),
     "abort": member<Of<"abort">>({ reason: optional(text()) }),
     "set-model": member<Of<"set-model">>({ model: text(), agent: optional(text()) }),
-    "compact": member<Of<"compact">>({}),
+    "compact": member<Of<"compact">>({ keep: optional(text()) }),
     "decision": member<Of<"decision">>({ callId: text<CallId>(), decision: decisionCodec }),
     "signal": member<Of<"signal">>({ signal: signalCodec }),
     "supervise": member<Of<"supervise">>({ action: oneOf<"stop" | "retry">("stop", "retry"), child: text() }),

@@ -21,7 +21,9 @@ import { at, count, digest, flag, id, json, jsonObject, ratio, text } from "./va
 const path = few(id);
 
 const approvalRequest: {
-  readonly [K in keyof Omit<ApprovalRequest, "type" | "summary" | "parts" | "always" | "asked" | "context">]-?: fc.Arbitrary<unknown>;
+  readonly [
+    K in keyof Omit<ApprovalRequest, "type" | "summary" | "parts" | "always" | "asked" | "budget" | "context">
+  ]-?: fc.Arbitrary<unknown>;
 } = {
   callId: id,
   token: text,
@@ -36,10 +38,17 @@ const asked = some({ message: text }, { from: text, schema: jsonObject, url: tex
 const always = few(
   fc.record({ scope: fc.constantFrom("exact", "command", "tool", "outside", "host", "port", "folder", "edits"), rules: few(text) }),
 );
+const budget = fc.oneof(
+  fc.record({ unit: fc.constant("cost"), limit: usd, used: usd }),
+  fc.record({ unit: fc.constant("tokens"), limit: count, used: count }),
+);
 const parts = few(some({ text }, { why: text }));
 const question = fc.oneof(
   some({ callId: id, token: text, operation: text }, { path }),
-  some({ ...approvalRequest, session: id, runId: id, rootSession: id }, { path, summary: text, parts, always, asked, context: jsonObject }),
+  some(
+    { ...approvalRequest, session: id, runId: id, rootSession: id },
+    { path, summary: text, parts, always, asked, budget, context: jsonObject },
+  ),
 );
 
 export const wait: fc.Arbitrary<Wait> = oneMember<Wait>({
@@ -70,7 +79,7 @@ const durable: Members<DurableEvent> = {
   "tool-unknown": fc.record({ callId: id, name: text }),
   "approval-request": some(
     { question: fc.constantFrom("approval", "decision"), nonce: id, ...approvalRequest },
-    { summary: text, parts, always, asked, context: jsonObject },
+    { summary: text, parts, always, asked, budget, context: jsonObject },
   ),
   "approval-decision": some({ callId: id, nonce: id, decision }, { rules: fc.array(text, { maxLength: 3 }), grant: text }),
   "child-start": some({ child: id, session: id, agent: text }, { callId: id, background: fc.record({ name: text, config: jsonObject }) }),

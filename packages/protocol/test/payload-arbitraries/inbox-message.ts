@@ -12,7 +12,7 @@ export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>(
   "stop": some({}, { reason: text, interrupt: flag }),
   "abort": some({}, { reason: text }),
   "set-model": some({ model: text }, { agent: text }),
-  "compact": fc.record({}),
+  "compact": some({}, { keep: text }),
   "decision": fc.record({ callId: id, decision }),
   "signal": fc.record({ signal }),
   "supervise": fc.record({ action: fc.constantFrom("stop", "retry"), child: text }),

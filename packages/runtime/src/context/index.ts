@@ -3,6 +3,7 @@ export {
   extractState,
   policyTrim,
   slidingWindow,
+  resultsFirst,
   stubResults,
   summarise,
   type CompactionStrategy,

@@ -28,7 +28,8 @@ import type { Clock } from "../platform/clock.ts";
 import { firstBranch } from "./first-branch.ts";
 import type { Journal } from "./journal.ts";
 import type { Outside } from "./outside-reached.ts";
-import { isRecordOf, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
+import { isRecordOf, type RaisedLimits, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
+import { withRaisedLimits } from "./raised-limits.ts";
 import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
 import { checkOptionNames, type OptionNames } from "../json/option-names.ts";
@@ -75,10 +76,11 @@ export class Execution implements ExecutionContext {
   /** Fires when calls that run are to end with what they have so far. */
   readonly interrupting: AbortSignal;
   readonly deadline?: number;
-  readonly authority: Authority;
   readonly emit: (event: TransientEvent) => void;
   /** Only of a rehearsal. Told what would be reached, it gives what to unwind with, or return, in its place. */
   readonly outside: Outside | undefined;
+  readonly #given: Authority;
+  #raised: { readonly limits: RaisedLimits; readonly authority: Authority } | undefined;
   readonly #committed: ((event: DurableEvent) => void) | undefined;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
   /** What the keys of the run begin with. */
@@ -113,12 +115,21 @@ export class Execution implements ExecutionContext {
     this.stopping = options.stopping;
     this.interrupting = options.interrupting ?? new AbortController().signal;
     if (options.deadline !== undefined) this.deadline = options.deadline;
-    this.authority = options.authority;
+    this.#given = options.authority;
     this.emit = options.emit;
     this.outside = options.outside;
     this.#committed = options.committed;
     this.#startChild = options.startChild;
     this.#prefix = `${options.runId}/`;
+  }
+
+  /** The authority of the run, with its own limits as they were raised since it began. */
+  get authority(): Authority {
+    const { run } = this.journal.state;
+    const limits = run?.id === this.runId ? run.raisedLimits : undefined;
+    if (limits === undefined) return this.#given;
+    if (this.#raised?.limits !== limits) this.#raised = { limits, authority: withRaisedLimits(this.#given, limits) };
+    return this.#raised.authority;
   }
 
   /** Adds a record to the next append. Watchers see those that are events of the protocol. */

@@ -11,6 +11,7 @@ const TYPES: { readonly [T in Exclude<RecordType, DurableEvent["type"]>]: true }
   "strategy-state": true,
   "run-terms": true,
   "run-input": true,
+  "limit-raised": true,
   "run-context": true,
   "instructions": true,
   "events-shown": true,

@@ -54,10 +54,19 @@ export type RunTerms = {
     readonly maxTokens?: number;
     readonly unknownPrice?: "refuse" | "allow";
     readonly withoutUsage?: "reserve" | "estimate";
+    readonly onBudget?: "ask" | "end";
     readonly maxDurationMs?: number;
   };
   readonly deadline?: number;
   readonly systemAddendum?: string;
+};
+
+/** The limits of a run's own budget once a person raised one of them. */
+export type RaisedLimits = {
+  /** The id of the budget. */
+  readonly scope: string;
+  readonly maxCost?: Usd;
+  readonly maxTokens?: number;
 };
 
 /** How a run ends. */
@@ -112,6 +121,7 @@ export interface RecordData extends Omit<EventData, "state-update" | "inbox-read
   /** Of the run. */
   readonly "run-terms": RunTerms & { readonly inboxBase?: number; readonly ledger?: string };
   readonly "run-input": { readonly messages: readonly Message[] };
+  readonly "limit-raised": RaisedLimits;
   readonly "run-context": { readonly context: JsonObject };
   readonly "instructions": { readonly text: string };
   readonly "events-shown": { readonly upTo: number; readonly types?: readonly string[] };

@@ -21,7 +21,7 @@ import { Conversation } from "../context/conversation.ts";
 import { textOf } from "../providers/infer.ts";
 import type { Children } from "./child-state.ts";
 import type { Outbox } from "./outbox.ts";
-import type { RunEnd, RunTerms } from "./record-data.ts";
+import type { RaisedLimits, RunEnd, RunTerms } from "./record-data.ts";
 import type { ToolOffers } from "./offered-tool.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 
@@ -68,6 +68,8 @@ export interface RunState {
   inboxBase: number;
   /** What it was started with; a resume goes by this, not by what the definition says by then. */
   terms?: RunTerms;
+  /** The limits that a person raised beyond those in `terms`. */
+  raisedLimits?: RaisedLimits;
   /** What the agent's `instructions` function returned for this run. */
   instructions?: string;
   /** Not all calls of the last message have results. */
@@ -197,6 +199,8 @@ export interface SessionState {
   vainCompactions?: number;
   /** Somebody asked for a compaction, which is not done yet. */
   compactAsked?: true;
+  /** What its summary is to keep in particular. */
+  compactKeep?: string;
   /** What plugins keep, by their keys under `plugins`. Never changed in place. */
   agentState: JsonObject;
   /** The last change of it; "" before the first. */

@@ -10,6 +10,7 @@ import {
   type SessionId,
   type SessionMetadata,
 } from "@keelson/protocol";
+import { conversationTokens } from "../context/room/conversation-tokens.ts";
 import { foldSession } from "./fold-session.ts";
 import { Journal } from "./journal.ts";
 import { restoreLargeRecord } from "./large-records.ts";
@@ -37,6 +38,17 @@ export interface SessionView {
   readonly messages: readonly Message[];
   /** What its agents' plugins keep, by their keys under `plugins`. */
   readonly state: JsonObject;
+  /**
+   * The size of its next request, with what its vendor counted last: about so many input tokens. `counted` is false if nothing was counted since the
+   * conversation was compacted: then the system prompt and the tools are not included. Absent before the first run.
+   */
+  readonly context?: {
+    readonly model: string;
+    readonly tokens: number;
+    readonly counted: boolean;
+    /** The tokens that the vendor read from its cache or wrote to it last. */
+    readonly cachedTokens: number;
+  };
   /** Of the newest run. `state`: of its agent's state machine, when it has one. */
   readonly run?: {
     readonly id: RunId;
@@ -157,6 +169,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         metadata,
         messages: state.conversation.messages,
         state: state.agentState,
+        ...(run && { context: contextOf(state, run.model) }),
         ...(run && {
           run: {
             id: run.id,
@@ -282,3 +295,12 @@ export function createSessions(options: SessionsOptions): Sessions {
 }
 
 type Change = NewRecordOf<"session-create" | "session-rename" | "session-tag" | "session-rewind">;
+
+function contextOf({ counted, conversation }: SessionState, model: string): NonNullable<SessionView["context"]> {
+  const { messages } = conversation;
+  if (counted === undefined || counted.messages > messages.length)
+    return { model, tokens: conversationTokens(messages), counted: false, cachedTokens: 0 };
+  const { inputTokens, cacheReadTokens = 0, cacheCreationTokens = 0 } = counted;
+  const tokens = inputTokens + conversationTokens(messages.slice(counted.messages));
+  return { model, tokens, counted: true, cachedTokens: cacheReadTokens + cacheCreationTokens };
+}

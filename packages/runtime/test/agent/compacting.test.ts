@@ -9,7 +9,7 @@ import {
 } from "@keelson/protocol";
 import { createAgent, type AgentOptions } from "keelson";
 import { createHookRegistry, definePromptMiddleware, type CompactionOptions } from "keelson/agent";
-import { extractState, policyTrim, ruleBefore, slidingWindow, stubResults, summarise } from "keelson/context";
+import { extractState, policyTrim, resultsFirst, ruleBefore, slidingWindow, stubResults, summarise } from "keelson/context";
 import { createModelRegistry } from "keelson/providers";
 import { scriptedModel, type ScriptedModel, type ScriptedResponse } from "keelson/testing";
 import { describe, expect, it } from "vitest";
@@ -452,5 +452,86 @@ describe("compaction of an agent", () => {
     [() => summarise({ instructions: "" }), /instructions of summarise must be a text/],
   ])("has strategies that check their options", (make, message) => {
     expect(make).toThrow(message);
+  });
+});
+
+describe("a compaction that shortens results first", () => {
+  /** Looks often at something long, and says little. */
+  function quiet(turns: number, summary = "They looked around."): ScriptedModel {
+    let looked = 0;
+    return scriptedModel(
+      Array.from({ length: 2 * turns + 8 }, () => (request: InferRequest): ScriptedResponse => {
+        const usage = { inputTokens: Math.ceil(JSON.stringify(request.messages).length / 5) };
+        if (isSummary(request)) return { text: summary, usage };
+        looked++;
+        return looked > turns ? { text: "Done.", usage } : { toolCalls: [{ name: "look", input: { at: looked } }], usage };
+      }),
+      { name: "scripted/model" },
+    );
+  }
+
+  it("asks no model while the results are what makes it long, and keeps every call", async () => {
+    const model = quiet(20);
+    const compaction = { strategy: resultsFirst(summarise({ keep: 2 })), when: { maxTokens: 2_000 } };
+    const { events, outcome } = await watch(runnerOf(agentWith(model, compaction)).run("Look around."));
+    expect(outcome.reason).toBe("complete");
+    const compactions = ofType(events, "compaction");
+    expect(compactions.length).toBeGreaterThan(1);
+    expect(compactions[0]).toMatchObject({ strategy: "results-first", summary: expect.stringMatching(/^\d+ old results were left out/) });
+    expect(compactions[0]?.messages).toHaveLength(compactions[0]?.messagesBefore ?? 0);
+    expect(model.requests.filter(isSummary)).toEqual([]);
+  });
+
+  it("goes on to the other strategy if the results are not what makes it long", async () => {
+    const model = looking(12);
+    const compaction = { strategy: resultsFirst(summarise({ keep: 2 })), when: { maxTokens: 3_000 } };
+    const wordy = agentWith(model, compaction, { tools: [recordingTool("look", { effect: "read", output: () => "nothing" })] });
+    const { events, outcome } = await watch(runnerOf(wordy).run("Look around."));
+    expect(outcome.reason).toBe("complete");
+    expect(ofType(events, "compaction")[0]?.summary).toContain("They looked around.");
+  });
+
+  it("summarises when it is asked for, and the summary is told what to keep", async () => {
+    const model = looking(8);
+    const runner = runnerOf(agentWith(model, { strategy: resultsFirst(summarise({ keep: 2 })), when: {} }), sharedServices());
+    const run = runner.run("Look around.", { session: "s" });
+    for await (const event of run) if (event.type === "turn-end" && event.turn === 6) await run.compact({ keep: "the names of all files" });
+    expect((await run.outcome).reason).toBe("complete");
+    const summaries = model.requests.filter(isSummary);
+    expect(summaries).toHaveLength(1);
+    expect(summaries[0]?.system).toContain("The user asks to keep in particular: the names of all files");
+  });
+
+  it("is asked for from any process after the end of a run, and done before the first model call of the next one", async () => {
+    const services = sharedServices();
+    const model = looking(8);
+    const runner = runnerOf(agentWith(model, { strategy: resultsFirst(summarise({ keep: 2 })), when: {} }), services);
+    await runner.run("Look around.", { session: "s" }).outcome;
+    const before = model.requests.length;
+    await runner.compact("s", { keep: "the way" });
+    const { events, outcome } = await watch(runner.run("And now?", { session: "s" }));
+    expect(outcome.reason).toBe("complete");
+    expect(ofType(events, "compaction")).toMatchObject([{ cause: "request", strategy: "summarise" }]);
+    const [first, second] = model.requests.slice(before);
+    expect(first?.system).toContain("The user asks to keep in particular: the way");
+    expect(JSON.stringify(second?.messages)).toContain("And now?");
+    // It is done once.
+    const later = await watch(runner.run("Go on.", { session: "s" }));
+    expect(ofType(later.events, "compaction")).toEqual([]);
+  });
+
+  it("refuses an empty wish, and a session that has had no run", async () => {
+    const runner = runnerOf(agentWith(looking(1), {}), sharedServices());
+    await expect(runner.compact("s", { keep: " " })).rejects.toThrow(/keep must be a text/);
+    await expect(runner.compact("nothing")).rejects.toThrow(/There is no session/);
+  });
+
+  it("is made of another strategy, and never of itself", () => {
+    expect(resultsFirst()).toEqual({ type: "results-first", then: summarise() });
+    expect(() => resultsFirst(resultsFirst())).toThrow(/must be another strategy than resultsFirst/);
+    expect(() => resultsFirst({ type: "nothing" } as never)).toThrow(/compaction\.strategy\.then is no strategy/);
+    expect(() => agentWith(looking(1), { strategy: resultsFirst(slidingWindow({ keep: 9 })), when: { maxMessages: 5 } })).toThrow(
+      /keeps 9/,
+    );
   });
 });

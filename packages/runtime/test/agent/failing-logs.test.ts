@@ -95,6 +95,7 @@ const RUNNER: Calls<SingleRunner> = {
   stop: (runner) => runner.stop("s"),
   interrupt: (runner) => runner.interrupt("s"),
   abort: (runner) => runner.abort("s"),
+  compact: (runner) => runner.compact("s"),
   steer: (runner) => runner.steer("s", "look again"),
   advance: (runner) => runner.advance("s"),
   rehearse: (runner) => next(runner.rehearse()),

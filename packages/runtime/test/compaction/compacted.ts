@@ -5,6 +5,7 @@ import { leaveBare } from "../../src/context/compaction/leave-bare.ts";
 import {
   extractState,
   policyTrim,
+  resultsFirst,
   slidingWindow,
   stubResults,
   summarise,
@@ -65,6 +66,7 @@ export const STRATEGIES: readonly Way[] = [
   byStrategy("sliding window", true, (size, entries) => slidingWindow({ keep: Math.max(1, countOf(size, entries)) })),
   byStrategy("policy trim", true, (size, entries) => policyTrim({ target: Math.max(1, Math.floor(size * tokensOf(entries))) })),
   byStrategy("stub results", false, (size, entries) => stubResults({ keep: countOf(size, entries) })),
+  byStrategy("results first", true, (size, entries) => resultsFirst(summarise({ keep: countOf(size, entries) }))),
   byStrategy("summarise", true, (size, entries) => summarise({ keep: countOf(size, entries) })),
   byStrategy("extract state", true, (size, entries) => extractState({ keep: countOf(size, entries) })),
 ];

@@ -180,6 +180,7 @@ const LIMITS: { readonly [L in keyof Required<AgentLimits>]: Wrong } = {
   maxTokens: [[-1], ["3"], [1.5]],
   unknownPrice: [["maybe"], [true]],
   withoutUsage: [["maybe"], [true]],
+  onBudget: [["maybe"], [true]],
   budgetThresholds: [[0.5], [[0]], [[1.5]], [["half"]]],
   maxDurationMs: [[0], ["3"], [Number.NaN]],
   maxToolCalls: [[-1], ["3"], [1.5]],

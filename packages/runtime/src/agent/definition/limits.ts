@@ -19,6 +19,11 @@ export interface AgentLimits {
    * pass the limit, and the outcome says so. Default `reserve`.
    */
   readonly withoutUsage?: "reserve" | "estimate" | undefined;
+  /**
+   * The action of a run whose own `maxCost` or `maxTokens` has no room for the next model call. `end`: it ends (`budget-exhausted`). `ask`: it asks
+   * a person for more and suspends (`awaiting-approval`) without an answer in this process; the answer raises this limit of this run alone. Default `end`.
+   */
+  readonly onBudget?: "ask" | "end" | undefined;
   /** Parts of each limit whose using up is told in a `budget` event, once for each. Default 0.5, 0.8 and 1. */
   readonly budgetThresholds?: readonly number[] | undefined;
   readonly maxDurationMs?: number | undefined;
@@ -61,6 +66,7 @@ export const LIMITS: { readonly [L in keyof Required<AgentLimits>]: LimitKind } 
   maxTokens: "budget",
   unknownPrice: "budget",
   withoutUsage: "budget",
+  onBudget: "budget",
   budgetThresholds: "budget",
   maxDurationMs: "measure",
   maxToolCalls: { least: 0 },
@@ -85,6 +91,7 @@ export interface Limits {
   readonly maxTokens: number | undefined;
   readonly unknownPrice: "refuse" | "allow";
   readonly withoutUsage: "reserve" | "estimate";
+  readonly onBudget: "ask" | "end";
   readonly maxDurationMs: number | undefined;
   readonly maxToolCalls: number | undefined;
   readonly maxFailedTurns: number;
@@ -121,7 +128,9 @@ export interface OwnLimits {
 /** The agent's limits with this run's, the tighter of each, and with defaults. */
 export function limitsOf(
   own: AgentLimits = {},
-  options: Partial<Pick<AgentLimits, "maxTurns" | "maxCost" | "maxTokens" | "maxDurationMs" | "unknownPrice" | "withoutUsage">> = {},
+  options: Partial<
+    Pick<AgentLimits, "maxTurns" | "maxCost" | "maxTokens" | "maxDurationMs" | "unknownPrice" | "withoutUsage" | "onBudget">
+  > = {},
   authority?: Authority,
 ): Limits {
   const maxTurns = Math.min(own.maxTurns ?? DEFAULT_MAX_TURNS, options.maxTurns ?? Number.POSITIVE_INFINITY);
@@ -140,6 +149,7 @@ export function limitsOf(
       options.withoutUsage,
       authority?.maxCost === undefined ? undefined : "reserve",
     ]),
+    onBudget: options.onBudget ?? own.onBudget ?? "end",
     maxDurationMs: least(own.maxDurationMs, options.maxDurationMs),
     maxToolCalls: own.maxToolCalls,
     maxFailedTurns: own.maxFailedTurns ?? DEFAULT_MAX_FAILED_TURNS,

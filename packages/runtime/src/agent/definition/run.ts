@@ -62,10 +62,11 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;
   /**
-   * Has the conversation shortened before the next turn, by the agent's strategy: of this run, or, where that ends before, of the session's
-   * next.
+   * Shortens the conversation before the next turn, by the agent's strategy: of this run, or of the next one of the session if this one
+   * ends before.
+   * @param options.keep what a summary is to keep in particular
    */
-  compact(): Promise<void>;
+  compact(options?: { readonly keep?: string | undefined }): Promise<void>;
   /** Adds a message before the next inference. `interrupt`: drops the response that streams, and skips calls that have not started. */
   steer(message: string | Message, options?: { readonly interrupt?: boolean }): Promise<void>;
   /** Tells the run what happened outside; its signal routes decide what becomes of it. Rejects for what is no signal. */
@@ -119,6 +120,8 @@ export interface RunOptions {
         readonly unknownPrice?: "refuse" | "allow" | undefined;
         /** As of an agent. `estimate` holds where the agent does not say `reserve`. Default `reserve`. */
         readonly withoutUsage?: "reserve" | "estimate" | undefined;
+        /** Replaces the choice of the agent, because the program that starts a run knows whether a person can answer. */
+        readonly onBudget?: "ask" | "end" | undefined;
       }
     | undefined;
   /** Budgets that this run and its children share with others of the same `id`, beside those of the runner. */

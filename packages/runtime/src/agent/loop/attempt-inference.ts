@@ -19,6 +19,7 @@ import type { ModelResponse } from "../turn/model-response.ts";
 import { ResponseStream, type ModelCall } from "./response-stream.ts";
 import { beginInference } from "./begin-inference.ts";
 import { billAttempt, NO_BILL, type Attempted } from "./bill-attempt.ts";
+import { inputEstimate } from "./context-tokens.ts";
 import { callIdAt } from "../turn/call-id.ts";
 import { cutResponse } from "../turn/cut-response.ts";
 import { withoutUnfitTools } from "./leave-out-tools.ts";
@@ -79,7 +80,7 @@ export async function attemptInference(
   const { maxAnswerBytes, maxAnswerCalls } = loop.limits;
   const fold = new InferFold({ maxAnswerBytes, maxAnswerCalls });
   const asked: ModelCall = { key, modelCall, model, fold };
-  const attempted: Attempted = { price: model.price, inputBound, reserved, fold };
+  const attempted: Attempted = { price: model.price, inputBound, estimateInput: () => inputEstimate(loop), reserved, fold };
   const stream = new ResponseStream(loop, asked);
   const failure = await stream.read(final);
 

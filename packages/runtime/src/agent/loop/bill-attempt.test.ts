@@ -19,6 +19,7 @@ function attempted(text = "", { end, held = true }: { readonly end?: Usage; read
   return {
     price,
     inputBound: 1000,
+    estimateInput: () => ({ tokens: 250.5, cached: 0 }),
     reserved: held ? { maxTokens: 500, outputTokens: 500, amount: worstCase(1000, 500, price) } : {},
     fold,
   };
@@ -55,12 +56,24 @@ describe("what an attempt counts as", () => {
   });
 
   it("is what was sent and seen where every limit of money and tokens says so, or there is none", () => {
-    const seen = { usage: tokens(1000, 2), cost: "0.00202", estimated: "estimate" };
+    const seen = { usage: tokens(251, 5), cost: "0.000552", estimated: "estimate" };
     expect(billAttempt(attempted("hi"), loose, broken({ progress: "sent" }))).toEqual(seen);
     expect(billAttempt(attempted("hi"), [...loose, { id: "calls", maxModelCalls: 3 }], broken())).toEqual(seen);
     expect(billAttempt(attempted("hi", { held: false }), [], broken())).toEqual(seen);
     expect(billAttempt(attempted("hi"), [...loose, ...strict], broken()).estimated).toBe("reserve");
     expect(billAttempt(attempted("hi"), [...loose, { id: "t", maxTokens: 9000 }], broken()).estimated).toBe("reserve");
+  });
+
+  it("counts tokens and not bytes, and what the vendor probably read from its cache at the price of that", () => {
+    const text = "The quick brown fox jumps over the lazy dog. ".repeat(100);
+    const estimate = { ...attempted(text, { held: false }), inputBound: 90_000, estimateInput: () => ({ tokens: 20_000, cached: 18_000 }) };
+    const { usage, cost } = billAttempt(estimate, [], broken());
+    expect(usage).toMatchObject({ inputTokens: 20_000, cacheReadTokens: 18_000 });
+    // The text is 1,001 tokens of o200k and 4,500 bytes.
+    expect(usage.outputTokens).toBeGreaterThan(900);
+    expect(usage.outputTokens).toBeLessThan(1_100);
+    // 2,000 tokens at 2, 18,000 at 0.2, about 1,000 at 10 dollars a million.
+    expect(Number(cost)).toBeCloseTo(0.0176, 2);
   });
 
   it("never passes its own reservation by an estimate, whatever was seen of it", () => {

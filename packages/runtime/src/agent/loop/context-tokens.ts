@@ -3,6 +3,7 @@ import { approximateTokens } from "../../providers/approximate-tokens.ts";
 import { offeredTools } from "../features/output/output-request.ts";
 import { outputOf } from "../features/output/run-output.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
+import type { InputEstimate } from "./bill-attempt.ts";
 import { systemText } from "./system-prompt.ts";
 
 /**
@@ -14,6 +15,12 @@ export function contextTokens(loop: Loop): number {
   const { messages } = conversation;
   if (counted !== undefined) return counted.inputTokens + conversationTokens(messages.slice(counted.messages));
   return conversationTokens(messages) + approximateTokens(JSON.stringify(offeredTools(loop))) + approximateTokens(systemOf(loop) ?? "");
+}
+
+/** Estimates the next request. A vendor that cached the last one probably reads that much from its cache again. */
+export function inputEstimate(loop: Loop): InputEstimate {
+  const { cacheReadTokens = 0, cacheCreationTokens = 0 } = sessionOf(loop).counted ?? {};
+  return { tokens: contextTokens(loop), cached: cacheReadTokens + cacheCreationTokens };
 }
 
 /** The system prompt of the run, as far as it is known without calling a function of the agent. */

@@ -1,4 +1,6 @@
 import { ModelError, type InferRequest } from "@keelson/protocol";
+import { conversationTokens } from "../../context/room/conversation-tokens.ts";
+import { approximateTokens } from "../../providers/approximate-tokens.ts";
 import { fitRequest } from "../../providers/fit-request.ts";
 import { InferFold } from "../../providers/infer-fold.ts";
 import { responseFailure } from "../../providers/response-failure.ts";
@@ -9,7 +11,7 @@ import { runOf, type Loop } from "../turn/loop.ts";
 import { modelFailureOf } from "../turn/model-failure-of.ts";
 import { checkEnding } from "../turn/run-ending.ts";
 import { beginInference } from "./begin-inference.ts";
-import { billAttempt, NO_BILL, type Bill } from "./bill-attempt.ts";
+import { billAttempt, NO_BILL, type Bill, type InputEstimate } from "./bill-attempt.ts";
 import { ResponseStream } from "./response-stream.ts";
 import { settle, settleUnseen, type InferencePurpose } from "./settle-inference.ts";
 
@@ -61,7 +63,11 @@ export async function inferBeside(
   const fold = new InferFold({ maxAnswerBytes: limits.maxAnswerBytes });
   const thrown = await new ResponseStream(loop, { key, modelCall: 0, model, fold, hidden: true }).read(final);
   const failure = thrown && modelFailureOf(thrown, model);
-  const bill = billAttempt({ price: model.price, inputBound, reserved, fold }, ledgerOf(loop).scopes, failure);
+  const estimateInput = (): InputEstimate => ({
+    tokens: conversationTokens(request.messages) + approximateTokens(request.system ?? ""),
+    cached: 0,
+  });
+  const bill = billAttempt({ price: model.price, inputBound, estimateInput, reserved, fold }, ledgerOf(loop).scopes, failure);
   await settle(loop, key, model, bill, purpose);
   checkEnding(loop);
   if (failure !== undefined) return nothing(failure.message);

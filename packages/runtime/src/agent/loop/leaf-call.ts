@@ -15,14 +15,14 @@ import { toolServicesOf } from "../turn/held-services.ts";
 import { runOf, type Loop } from "../turn/loop.ts";
 import { toolContextOf } from "../turn/tool-context.ts";
 
-/** What an execution of a call has beside the call itself. */
+/** The parts that only an execution of a call has. */
 export interface LeafExecution {
   /** Answers what the call asks while it runs. */
   readonly broker: CallBroker;
   readonly batch: CallBatch;
 }
 
-/** What a tool is given beside its input. @param execution absent while it is only asked what became of a call */
+/** Makes the second argument of a tool. @param execution absent if the tool only reports the result of an earlier attempt */
 export function leafCall(loop: Loop, call: RunningCall, signal: AbortSignal, { broker, batch }: Partial<LeafExecution> = {}): ToolCall {
   const { execution } = loop;
   const { cwd } = loop.agent.options;

@@ -64,7 +64,7 @@ export async function readInbox(loop: Loop): Promise<void> {
       upTo: entry.seq,
       ...(stopping && { stopping }),
       ...(stopping && (entry.type === "stop" || entry.type === "abort") && entry.reason !== undefined && { why: entry.reason }),
-      ...(entry.type === "compact" && { compact: true as const }),
+      ...(entry.type === "compact" && { compact: true as const, ...(entry.keep !== undefined && { compactKeep: entry.keep }) }),
       ...(entry.type === "set-model" && { setModel: { agent: entry.agent ?? runOf(loop).agent, model: entry.model } }),
       ...(signal && { signal: { kind: signal.signal.kind, action: signal.action } }),
     });

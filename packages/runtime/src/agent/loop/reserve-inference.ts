@@ -1,11 +1,11 @@
 import {
+  addUsd,
   AgentError,
   compareUsd,
   LogError,
   subtractUsd,
   ZERO_USD,
   type BudgetAmount,
-  type BudgetScope,
   type InferRequest,
   type Reservation,
   type Usd,
@@ -19,6 +19,7 @@ import type { Loop } from "../turn/loop.ts";
 import { checkEnding, stoppedEnding } from "../turn/run-ending.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { ledgerOf, type RunLedger } from "../features/budget/run-ledger.ts";
+import { askForBudget } from "./ask-for-budget.ts";
 
 /** Budgets lower the output of a call down to this, not further. */
 const LEAST_OUTPUT_TOKENS = 1024;
@@ -85,7 +86,6 @@ async function reserveAtMost(
   mostTokens: number | undefined,
 ): Promise<Reserved> {
   const { execution } = loop;
-  const { scopes } = ledgerOf(loop);
   const { model, inputBound } = call;
   const { price } = model;
   const reservation = `${execution.runId}/${key}`;
@@ -96,7 +96,7 @@ async function reserveAtMost(
     const outputTokens = call.outputOf(maxTokens ?? DEFAULT_MAX_OUTPUT_TOKENS);
     const cost = price === null ? ZERO_USD : worstCase(inputBound, outputTokens, price);
     const wanted = countedAmount(meter, { cost, tokens: inputBound + outputTokens, turns: 0, toolCalls: 0, modelCalls: 1 });
-    const reserved = await reserveAnew(ledgerOf(loop), reservation, scopes, wanted, inTurn);
+    const reserved = await reserveAnew(ledgerOf(loop), reservation, wanted, inTurn);
     if (reserved.type === "reserved")
       return {
         ...(meter.counts.cost && price !== null && { amount: cost }),
@@ -112,7 +112,10 @@ async function reserveAtMost(
     }
     if (reserved.type === "refused") {
       if (reserved.unit === undefined || reserved.unit === "tokens") warnOfUnbounded(loop, call, outputTokens);
-      throw refusedByBudget(loop, key, reserved);
+      if (!(await askForBudget(loop, key, { refusal: reserved, missing: missingFor(reserved, call, mostTokens) })))
+        throw refusedByBudget(loop, key, reserved);
+      most = maxTokens = mostTokens;
+      continue;
     }
     if (!inTurn) {
       inTurn = true;
@@ -122,6 +125,17 @@ async function reserveAtMost(
     await turnComes(loop, meter, reservation);
     maxTokens = most;
   }
+}
+
+/** Returns the amount that a refused call lacks, with the whole output that it asks for. */
+function missingFor(
+  { unit, limit, spent }: Extract<Reservation, { readonly type: "refused" }>,
+  { model: { price }, inputBound, outputOf }: BoundedCall,
+  mostTokens: number | undefined,
+): Usd | number {
+  const outputTokens = outputOf(mostTokens ?? DEFAULT_MAX_OUTPUT_TOKENS);
+  if (unit !== undefined) return spent + inputBound + outputTokens - limit;
+  return subtractUsd(addUsd(spent, price === null ? ZERO_USD : worstCase(inputBound, outputTokens, price)), limit);
 }
 
 /** Whoever sees a call refused that would have been small is told why it counts as a large one. */
@@ -136,9 +150,8 @@ function warnOfUnbounded({ execution }: Loop, { model, outputOf }: BoundedCall, 
 
 /** A reservation that an earlier life made and did not come to use says nothing any more: this one may be another. */
 async function reserveAnew(
-  { ledger, owner }: RunLedger,
+  { ledger, owner, scopes }: RunLedger,
   key: string,
-  scopes: readonly BudgetScope[],
   amount: Usd | BudgetAmount,
   inTurn: boolean,
 ): Promise<Reservation> {

@@ -1,8 +1,9 @@
+import { subtractUsd } from "@keelson/protocol";
 import { isDispatchTool } from "../../tools/dispatch-tool.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
 import { countOnBudget } from "../features/budget/charge-budget.ts";
 import { chargeToolCalls } from "../features/budget/charge-tool-calls.ts";
-import { overspentBudget } from "../features/budget/mark-budgets.ts";
+import { overspentBudget, overspentWords } from "../features/budget/mark-budgets.ts";
 import { ledgerOf } from "../features/budget/run-ledger.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { afterTools } from "../features/hooks/tool-hooks.ts";
@@ -19,6 +20,7 @@ import {
   type SettledCall,
   type WaitingCall,
 } from "../turn/pending-call.ts";
+import { askForBudget } from "./ask-for-budget.ts";
 import { AnswerWait } from "./broker/answer-wait.ts";
 import { isBuiltInCall, runBuiltInCall } from "./built-in-call.ts";
 import { callBatch } from "./call-batch.ts";
@@ -58,13 +60,24 @@ export async function runBatch(loop: Loop, batch: Batch, isResumed: boolean): Pr
 
 /** Settles calls that may no longer start: the run was told to stop, was steered away, or spent its money. */
 async function withholdCalls(loop: Loop, batch: Batch): Promise<Batch> {
-  const mayChange = ledgerOf(loop).scopes.length > 0 && batch.some((call) => call.state === "ready" && call.tool.effect !== "read");
-  const overspent = mayChange ? await overspentBudget(loop) : undefined;
   const run = runOf(loop);
   const stopped = loop.attempts.runAborted || loop.execution.interrupting.aborted || run.stopping !== undefined;
+  const changing = batch.find((call) => call.state === "ready" && call.tool.effect !== "read");
+  const overspent = changing === undefined || stopped ? undefined : await reasonOverspent(loop, changing.key);
   // Seldom so; else the log need not be asked.
   if (!stopped && !run.interrupted && overspent === undefined && constraintOn(loop) === undefined) return batch;
   return batch.map((call) => (call.state === "ready" ? withhold(loop, call, stopped, overspent) : call));
+}
+
+/** Returns the reason why no call may change anything any more, unless a person allows more; `undefined` if no budget is overspent. */
+async function reasonOverspent(loop: Loop, key: string): Promise<string | undefined> {
+  if (ledgerOf(loop).scopes.length === 0) return undefined;
+  for (;;) {
+    const over = await overspentBudget(loop);
+    if (over === undefined) return undefined;
+    const missing = over.unit === undefined ? subtractUsd(over.spent, over.limit) : over.spent - over.limit;
+    if (!(await askForBudget(loop, key, { refusal: over, missing }))) return overspentWords(loop, over);
+  }
 }
 
 function withhold(loop: Loop, call: ReadyCall, stopped: boolean, overspent: string | undefined): ReadyCall | SettledCall {

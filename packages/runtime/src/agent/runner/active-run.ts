@@ -31,6 +31,7 @@ import { closeToolSources } from "../features/tool-sources/run-sources.ts";
 import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { notified } from "../features/hooks/notification-hooks.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+import { compactMessage } from "./compact-message.ts";
 import { steeringMessage } from "./steering-message.ts";
 import type { ActiveRunOptions } from "./active-run-options.ts";
 import { guideToOutcome } from "./guide-to-outcome.ts";
@@ -180,8 +181,8 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     await this.#tell({ type: "set-model", model, agent: agent.name }, { afterEnd: true });
   }
 
-  async compact(): Promise<void> {
-    await this.#tell({ type: "compact" }, { afterEnd: true });
+  async compact(options: { readonly keep?: string | undefined } = {}): Promise<void> {
+    await this.#tell(compactMessage("run.compact", options), { afterEnd: true });
   }
 
   async steer(message: string | Message, options: { readonly interrupt?: boolean } = {}): Promise<void> {

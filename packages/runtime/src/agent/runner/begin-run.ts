@@ -45,7 +45,7 @@ export async function beginRun(
   }
   const machineState = firstState(state, agent);
   const parent = origin.parent;
-  const { maxTurns, maxCost, maxTokens, unknownPrice, withoutUsage, maxDurationMs } = limits;
+  const { maxTurns, maxCost, maxTokens, unknownPrice, withoutUsage, onBudget, maxDurationMs } = limits;
   const metadata = { ...agent.options.metadata, ...options.metadata };
   journal.put(`${id}/start`, "run-start", {
     session: state.id,
@@ -64,6 +64,7 @@ export async function beginRun(
       ...(maxTokens !== undefined && { maxTokens }),
       ...(unknownPrice === "allow" && { unknownPrice }),
       ...(withoutUsage === "estimate" && { withoutUsage }),
+      ...(onBudget === "ask" && { onBudget }),
       ...(maxDurationMs !== undefined && { maxDurationMs }),
     },
     ...(ledger !== undefined && { ledger }),

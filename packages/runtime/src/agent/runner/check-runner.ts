@@ -99,6 +99,7 @@ const RUN_LIMITS: { readonly [L in keyof Required<RunLimits>]: true } = {
   maxDurationMs: true,
   unknownPrice: true,
   withoutUsage: true,
+  onBudget: true,
 };
 const RUN_OPTIONS: { readonly [O in keyof Required<RunOptions & { readonly agent?: string }>]: Check } = {
   agent: [(value) => typeof value === "string", "the name of an agent"],

@@ -4,8 +4,7 @@ import { Context } from "../../context/context.ts";
 import type { Execution } from "../../session/execution.ts";
 import type { Agent } from "../definition/agent.ts";
 import { permissionPolicy } from "../definition/permissions/permission-policy.ts";
-import { bindMeter, createBudgetMeter } from "../features/budget/budget-meter.ts";
-import { runScopeId } from "../definition/budget/budget-scopes.ts";
+import { bindBudgets } from "../features/budget/bind-budgets.ts";
 import { bindApprovals, type AskingPlace } from "../features/approvals/run-approvals.ts";
 import { bindBackground, type Background } from "../features/children/background.ts";
 import { bindEnvironment } from "../features/environment/run-environment.ts";
@@ -18,7 +17,7 @@ import { bindHooks } from "../features/hooks/loop-hooks.ts";
 import { AttemptSignal } from "../turn/attempt-signal.ts";
 import { callPrefixOf } from "../turn/call-id.ts";
 import type { Loop } from "../turn/loop.ts";
-import { ownLimitsOf, type Limits } from "../definition/limits.ts";
+import type { Limits } from "../definition/limits.ts";
 import { modelsOf } from "../definition/model-source.ts";
 import { bindPartials, type PartialOutputs } from "../features/output/partial-outputs.ts";
 import { narrowAuthority } from "../definition/permissions/narrow-authority.ts";
@@ -36,7 +35,6 @@ import { bindPolicies } from "../features/permissions/run-policies.ts";
 import { bindSignals } from "../features/signals/run-signals.ts";
 import { bindEffects } from "../features/effects/run-effects.ts";
 import { bindOutput } from "../features/output/run-output.ts";
-import { bindLedger } from "../features/budget/run-ledger.ts";
 
 const DEFAULT_MAX_DEPTH = 8;
 
@@ -93,10 +91,9 @@ export function createLoop({
   toolContext,
   moments = MOMENTS,
 }: LoopParts): Loop {
-  const { journal, authority } = execution;
+  const { journal } = execution;
   const { state } = journal;
   const { settings, effort, thinking, cwd, env, rules } = agent.options;
-  const scopes = authority.budgets ?? [];
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   const { files, state: reader, secrets } = services;
   context.bind(
@@ -124,7 +121,9 @@ export function createLoop({
     execution,
     callPrefix: callPrefixOf(execution.runId),
     models: modelsOf(agent, services.models),
-    authority,
+    get authority() {
+      return execution.authority;
+    },
     blobs: services.blobs,
     toolServices: { ...(files && { files }), ...(exec && { exec }), ...(reader && { state: reader }), ...(secrets && { secrets }) },
     cut: undefined,
@@ -145,19 +144,10 @@ export function createLoop({
   bindSignals(loop, services.signalWaitMs);
   bindEffects(loop, services);
   bindOutput(loop);
-  bindLedger(loop, { ledger: services.ledger, scopes, owner: services.owner });
+  bindBudgets(loop, services);
   bindHooks(loop);
   bindPlugins(loop);
   bindApprovals(loop, services, approvals);
-  bindMeter(
-    loop,
-    createBudgetMeter({
-      ownScope: runScopeId(execution.runId),
-      scopes,
-      own: ownLimitsOf(agent.options.limits ?? {}, limits),
-      thresholds: agent.options.limits?.budgetThresholds,
-    }),
-  );
   if (partials !== undefined) bindPartials(loop, partials);
   if (background !== undefined) bindBackground(loop, background);
   return loop;

@@ -30,6 +30,7 @@ import { listQuestions } from "../features/approvals/list-questions.ts";
 import type { Recovery } from "./recover-runs.ts";
 import type { BeginOptions, Run, RunInput, RunOptions } from "../definition/run.ts";
 import { checkSignal } from "../definition/signals/check-signals.ts";
+import { compactMessage } from "./compact-message.ts";
 import { steeringMessage } from "./steering-message.ts";
 import { DEFAULT_LEASE_TTL_MS } from "./open-journal.ts";
 import { createInternals } from "./create-internals.ts";
@@ -98,6 +99,8 @@ interface RunnerBase {
   interrupt(session: string, reason?: string): Promise<void>;
   /** `run.abort()`, likewise. */
   abort(session: string, reason?: string): Promise<void>;
+  /** `run.compact()` of a session, from any process, also after the end of its run. Rejects with AgentError `session` if there is no run. */
+  compact(session: string, options?: { readonly keep?: string | undefined; readonly key?: string | undefined }): Promise<void>;
   /** `run.steer()`, likewise. */
   steer(
     session: string,
@@ -146,6 +149,7 @@ const RUNNER_METHODS: MethodOptions<RunnerBase> = {
   recover: [0, { concurrency: POSITIVE_OPTION }],
   approve: [2, { key: true }],
   signal: [2, { key: true }],
+  compact: [1, { keep: true, key: true }],
   steer: [2, { interrupt: FLAG_OPTION, key: true }],
   advance: [1, { signal: true }],
   rehearse: [0, { sessions: true, signal: true }, "throws"],
@@ -233,6 +237,9 @@ export function createRunnerWith(
     abort: (session, reason) =>
       writeToRun(services, session, `abort/${services.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),
 
+    async compact(session, { key = services.newId(), ...options } = {}) {
+      await writeToRun(services, session, `compact/${key}`, compactMessage("runner.compact", options), { afterEnd: true });
+    },
     async steer(session, message, { interrupt = false, key = services.newId() } = {}) {
       const steering = steeringMessage(message);
       checkImages("message", steering.content, ANY_MODEL);

@@ -20,12 +20,20 @@ import { wakeSession } from "../turn/wake-session.ts";
 /**
  * Tells the run of a session something, from whatever process: it goes into the session's inbox, once under one key. Rejects with
  * AgentError `session` where there is no run that could read it.
+ * @param options.afterEnd also writes to a session whose run is over: its next run reads it
  */
-export async function writeToRun(services: RunnerServices, session: string, key: string, message: InboxMessage): Promise<void> {
+export async function writeToRun(
+  services: RunnerServices,
+  session: string,
+  key: string,
+  message: InboxMessage,
+  { afterEnd = false }: { readonly afterEnd?: boolean } = {},
+): Promise<void> {
   const id = session as SessionId;
   checkSessionId(session, { child: true });
   await atAgentBoundary(session, async () => {
-    if (await isOver(services, id))
+    const over = await isOver(services, id);
+    if (over && !afterEnd)
       throw sessionError(session, `The run of session "${session}" is over: nothing reaches it any more (${message.type}).`);
     try {
       await services.log.append(inboxLog(id), "any", [inboxRecord(key, message)], { durability: services.durability ?? "power" });
@@ -33,7 +41,7 @@ export async function writeToRun(services: RunnerServices, session: string, key:
       // Told already, if in other words: the first counts.
       if (!LogError.is(error, "conflict")) throw error;
     }
-    await wakeSession(services, id);
+    if (!over) await wakeSession(services, id);
   });
 }
 

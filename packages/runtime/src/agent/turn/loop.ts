@@ -49,6 +49,8 @@ export interface Loop {
   readonly statedReason?: () => string | undefined;
   /** Ends an attempt at the model, because the run was aborted or somebody steered with `interrupt`. */
   readonly attempts: AttemptSignal;
+  /** True for work beside the turns. It cannot suspend the run, and so asks no person for a larger budget. */
+  readonly isBeside?: true;
   /** Draws from 0 to 1, for jitter; what comes of it is recorded. */
   random(): number;
   /** Where watchers get what streams. */

@@ -27,6 +27,8 @@ export function applyStrategy(strategy: CompactionStrategy, entries: readonly En
       return without(entries, units, toTrim(entries, units, strategy.target));
     case "stub-results":
       return withStubs(entries, units, strategy.keep);
+    case "results-first":
+      return resultsThen(strategy.then, entries, units, request);
     case "summarise":
     case "extract-state": {
       const kept = beyondWindow(entries, units, strategy.keep);
@@ -34,6 +36,39 @@ export function applyStrategy(strategy: CompactionStrategy, entries: readonly En
       return parts && { type: "ask", strategy, parts };
     }
   }
+}
+
+/** The share of the tokens that shortened results are to leave. */
+const RESULTS_GOAL = 0.5;
+/** If more than this share is left, the results were not what made the conversation long. */
+const RESULTS_ENOUGH = 0.7;
+
+function resultsThen(
+  then: CompactionStrategy,
+  entries: readonly Entry[],
+  units: readonly MessageUnit[],
+  request: number | undefined,
+): Shortening | undefined {
+  const before = tokensOf(entries);
+  const mayChange = changeable(entries, units);
+  let left = before;
+  let shortened = 0;
+  const shorter = entries.map((entry): Entry => {
+    if (left <= RESULTS_GOAL * before || entry.message.role !== "tool" || !mayChange.has(entry)) return entry;
+    const message = inLines(entry.message);
+    if (message === entry.message) return entry;
+    left -= tokensOf([entry]) - tokensOf([{ ...entry, message }]);
+    shortened++;
+    return { ...entry, message };
+  });
+  if (shortened === 0) return applyStrategy(then, entries, request);
+  const done: Shortening = { type: "done", entries: shorter, summary: `${shortened} old results were left out.` };
+  return left <= RESULTS_ENOUGH * before ? done : (applyStrategy(then, shorter, request) ?? done);
+}
+
+/** The entries of units that need not stay as they are. */
+function changeable(entries: readonly Entry[], units: readonly MessageUnit[]): ReadonlySet<Entry> {
+  return new Set(units.flatMap(({ start, end, stays }) => (stays === undefined ? entries.slice(start, end) : [])));
 }
 
 /** Whether a conversation comes to less than before: what does not is not put in its place. */
@@ -90,7 +125,7 @@ function without(entries: readonly Entry[], units: readonly MessageUnit[], out: 
 }
 
 function withStubs(entries: readonly Entry[], units: readonly MessageUnit[], keep: number): Shortening | undefined {
-  const mayChange = new Set(units.flatMap(({ start, end, stays }) => (stays === undefined ? entries.slice(start, end) : [])));
+  const mayChange = changeable(entries, units);
   let whole = keep;
   let stubs = 0;
   const stubbed = entries.toReversed().map((entry): Entry => {

@@ -6,6 +6,7 @@ export type CompactionStrategy =
   | { readonly type: "sliding-window"; readonly keep: number }
   | { readonly type: "policy-trim"; readonly target: number }
   | { readonly type: "stub-results"; readonly keep: number }
+  | { readonly type: "results-first"; readonly then: Exclude<CompactionStrategy, { readonly type: "results-first" }> }
   | {
       readonly type: "summarise" | "extract-state";
       readonly maxTokens: number;
@@ -73,6 +74,15 @@ export function extractState(options: SummariseOptions = {}): CompactionStrategy
   return summaryStrategy("extract-state", 4096, options);
 }
 
+/**
+ * Shortens old results of tools to a line each, the oldest first, until the conversation comes to half of what it was. If the results are not what
+ * makes it long, the other strategy shortens what is left. A compaction that was asked for goes to the other strategy directly.
+ * @param then Default: `summarise()`
+ */
+export function resultsFirst(then: CompactionStrategy = summarise()): CompactionStrategy {
+  return checkStrategy({ type: "results-first", then: then as Extract<CompactionStrategy, { readonly then: unknown }>["then"] });
+}
+
 function summaryStrategy(type: SummaryStrategy["type"], tokens: number, { maxTokens = tokens, keep = 6, instructions }: SummariseOptions) {
   return checkStrategy({ type, maxTokens, keep, ...(instructions !== undefined && { instructions }) });
 }
@@ -81,6 +91,7 @@ const MEMBERS: { readonly [Type in CompactionStrategy["type"]]: { readonly [memb
   "sliding-window": { keep: 1 },
   "policy-trim": { target: 1 },
   "stub-results": { keep: 0 },
+  "results-first": {},
   "summarise": { maxTokens: 1, keep: 0 },
   "extract-state": { maxTokens: 1, keep: 0 },
 };
@@ -91,10 +102,15 @@ export function checkStrategy<Given>(given: Given, option = "compaction.strategy
   const type = typeof strategy === "object" && strategy !== null ? strategy["type"] : undefined;
   const members = typeof type === "string" && Object.hasOwn(MEMBERS, type) ? MEMBERS[type as CompactionStrategy["type"]] : undefined;
   if (strategy === null || strategy === undefined || members === undefined)
-    throw invalid(option, "is no strategy: make it with slidingWindow, policyTrim, stubResults, summarise or extractState");
+    throw invalid(option, "is no strategy: make it with slidingWindow, policyTrim, stubResults, resultsFirst, summarise or extractState");
   for (const [member, least] of Object.entries(members))
     if (!(Number.isSafeInteger(strategy[member]) && (strategy[member] as number) >= least))
       throw invalid(member, `of ${String(type)} must be a whole number of at least ${least}, not ${String(strategy[member])}`);
+  if (type === "results-first") {
+    if ((strategy["then"] as { readonly type?: unknown } | undefined)?.type === type)
+      throw invalid(`${option}.then`, "must be another strategy than resultsFirst");
+    checkStrategy(strategy["then"], `${option}.then`);
+  }
   const { instructions } = strategy;
   if (instructions !== undefined && (typeof instructions !== "string" || instructions === ""))
     throw invalid("instructions", `of ${String(type)} must be a text, not ${String(instructions)}`);

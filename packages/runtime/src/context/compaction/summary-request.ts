@@ -17,6 +17,12 @@ const STATE =
 /** The instructions for the model if the strategy has none. */
 const DEFAULT_INSTRUCTIONS: { readonly [Type in SummaryStrategy["type"]]: string } = { "summarise": SUMMARY, "extract-state": STATE };
 
+/** Adds what a person asked to keep to the instructions of a strategy. */
+export function keepInSummary(strategy: SummaryStrategy, keep: string): SummaryStrategy {
+  const { type, instructions = DEFAULT_INSTRUCTIONS[type] } = strategy;
+  return { ...strategy, instructions: `${instructions}\n\nThe user asks to keep in particular: ${keep}` };
+}
+
 /** The means to summarise old messages. */
 export interface SummaryRequest {
   /** A short transcript, used if no model can be asked or if it returns no text. */

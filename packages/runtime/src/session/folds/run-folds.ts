@@ -89,7 +89,11 @@ export const RUN_FOLDS: Folds<RunRecordType> = {
   },
   "inbox-read": (state, _record, data) => {
     state.inboxRead = data.upTo;
-    if (data.compact) state.compactAsked = true;
+    if (data.compact) {
+      state.compactAsked = true;
+      if (data.compactKeep === undefined) delete state.compactKeep;
+      else state.compactKeep = data.compactKeep;
+    }
     if (data.setModel) state.models = new Map([...state.models, [data.setModel.agent, data.setModel.model]]);
     if (!state.run) return;
     if (data.setModel?.agent === state.run.agent && data.upTo > state.run.inboxBase) state.run.setModel = data.setModel.model;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@keelson/protocol";
 import { applyJsonPatch } from "../../json/json-patch.ts";
-import { NO_NAMES, NO_STATES } from "../session-state.ts";
+import { NO_NAMES, NO_STATES, type SessionState } from "../session-state.ts";
 import { withOffer } from "../offered-tool.ts";
 import { addSteering, type Folds, running } from "./fold.ts";
 import { noteShown } from "./shown-events.ts";
@@ -58,12 +58,12 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
     state.conversation.replace(data.messages.map((message, index) => ({ message, policy: data.policies?.[index] ?? "normal" })));
     if (data.request === undefined) delete state.request;
     else state.request = data.request;
-    if (data.cause === "request") delete state.compactAsked;
+    if (data.cause === "request") forgetRequest(state);
     if (data.vain === true) state.vainCompactions = (state.vainCompactions ?? 0) + 1;
     else if (data.level !== "refused") delete state.vainCompactions;
   },
   "compaction-left": (state, _record, data) => {
-    if (data.cause === "request") delete state.compactAsked;
+    if (data.cause === "request") forgetRequest(state);
     if (data.why === "no-gain") state.vainCompactions = (state.vainCompactions ?? 0) + 1;
   },
   "state-update": (state, record, data) => {
@@ -88,3 +88,8 @@ export const SESSION_FOLDS: Folds<SessionRecordType> = {
     state.offers = new Map([...(state.offers ?? []), [agent, withOffer(state.offers?.get(agent), source, change)]]);
   },
 };
+
+function forgetRequest(state: SessionState): void {
+  delete state.compactAsked;
+  delete state.compactKeep;
+}

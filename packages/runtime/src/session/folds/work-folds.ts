@@ -14,6 +14,7 @@ export type WorkRecordType =
   | "task"
   | "budget"
   | "budget-ledger"
+  | "limit-raised"
   | "directive"
   | "effect"
   | "effect-attempt"
@@ -51,6 +52,14 @@ export const WORK_FOLDS: Folds<WorkRecordType> = {
   },
   "budget-ledger": (state, _record, data) => {
     running(state).ledger = data.ledger;
+  },
+  "limit-raised": (state, _record, data) => {
+    const run = running(state);
+    run.raisedLimits = { ...run.raisedLimits, ...data };
+    // The thresholds of the new limit are reported again.
+    const isRaised = (mark: string): boolean =>
+      (data.maxCost !== undefined && mark.startsWith("cost/")) || (data.maxTokens !== undefined && mark.startsWith("tokens/"));
+    if (run.budgetMarks) run.budgetMarks = new Set([...run.budgetMarks].filter((mark) => !isRaised(mark) || !mark.endsWith("/")));
   },
   "directive": (state, record) => {
     const run = running(state);

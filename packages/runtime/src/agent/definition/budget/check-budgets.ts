@@ -33,10 +33,12 @@ export function checkBudgets(budgets: readonly Budget[]): readonly BudgetScope[]
 }
 
 /** @throws AgentError of kind `invalid-option` */
-export function checkBudgetLimits({ maxTokens, unknownPrice, withoutUsage, budgetThresholds }: AgentLimits): void {
+export function checkBudgetLimits({ maxTokens, unknownPrice, withoutUsage, onBudget, budgetThresholds }: AgentLimits): void {
   checkCount(maxTokens, "limits.maxTokens");
   checkUnknownPrice(unknownPrice, "limits.unknownPrice");
   checkWithoutUsage(withoutUsage, "limits.withoutUsage");
+  if (onBudget !== undefined && onBudget !== "ask" && onBudget !== "end")
+    throw invalid("limits.onBudget", `limits.onBudget must be "ask" or "end", not ${JSON.stringify(onBudget)}`);
   if (budgetThresholds === undefined) return;
   if (!Array.isArray(budgetThresholds) || !budgetThresholds.every((part) => typeof part === "number" && part > 0 && part <= 1))
     throw invalid(

@@ -50,10 +50,9 @@ export function checkCompaction(options: CompactionOptions, hasOwn: boolean): vo
 }
 
 /** What keeps as much as a threshold allows would be due again at once, turn by turn. */
-function checkGain(
-  strategy: CompactionStrategy,
-  { maxMessages = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY }: Thresholds,
-): void {
+function checkGain(strategy: CompactionStrategy, thresholds: Thresholds): void {
+  if (strategy.type === "results-first") return checkGain(strategy.then, thresholds);
+  const { maxMessages = Number.POSITIVE_INFINITY, maxTokens = Number.POSITIVE_INFINITY } = thresholds;
   if ("keep" in strategy && strategy.type !== "stub-results" && strategy.keep >= maxMessages)
     throw invalidOption(
       "compaction.strategy",

@@ -1,5 +1,6 @@
-import { AgentError, DECISION_TYPES, decisionCodec, type ApprovalRequest, type Decision } from "@keelson/protocol";
+import { AgentError, DECISION_TYPES, decisionCodec, type ApprovalRequest, type AskedBudget, type Decision } from "@keelson/protocol";
 import { invalidOption, shown } from "../../definition/invalid-option.ts";
+import { issueOfBudgetAnswer } from "./budget-answer.ts";
 import { checkAnswer } from "./check-answer.ts";
 import { checkGrantedPatterns } from "../../definition/permissions/granted-rules.ts";
 
@@ -29,10 +30,14 @@ function flawOf(decision: Decision): string {
 }
 
 /** @throws AgentError of kind `invalid-option` for a decision that does not answer this question */
-export async function checkDecision(request: Pick<ApprovalRequest, "type" | "asked" | "operation">, decision: Decision): Promise<void> {
+export async function checkDecision(
+  request: Pick<ApprovalRequest, "type" | "asked" | "budget" | "operation">,
+  decision: Decision,
+): Promise<void> {
   checkDecisionShape(decision);
-  const { type, asked, operation } = request;
+  const { type, asked, budget, operation } = request;
   if (asked !== undefined) return checkAnswer(request, decision);
+  if (budget !== undefined) return checkBudgetAnswer(budget, decision);
   const allowed = DECISIONS[type];
   if (allowed.includes(decision.type)) {
     if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, operation);
@@ -42,5 +47,16 @@ export async function checkDecision(request: Pick<ApprovalRequest, "type" | "ask
     kind: "invalid-option",
     option: "decision",
     message: `The decision ${JSON.stringify(decision.type)} does not answer this question about ${operation}. Decide one of ${allowed.join(", ")}.`,
+  });
+}
+
+/** @throws AgentError of kind `invalid-option` for a decision that does not answer the question of a run whose limit is met */
+export function checkBudgetAnswer(budget: AskedBudget, decision: Decision): void {
+  const issue = issueOfBudgetAnswer(budget, decision);
+  if (issue === undefined) return;
+  throw new AgentError({
+    kind: "invalid-option",
+    option: "decision",
+    message: `The decision ${JSON.stringify(decision.type)} does not answer the question of a run whose limit is met. ${issue}`,
   });
 }

@@ -7,6 +7,8 @@ import { meterOf } from "./budget-meter.ts";
 import type { Step } from "../../turn/moments.ts";
 import { ledgerOf } from "./run-ledger.ts";
 
+type Refusal = Extract<Reservation, { readonly type: "refused" }>;
+
 /** Tells of each limit of a budget how far it is used up, where a model call brought it past a threshold. */
 export async function markBudgets(loop: Loop, meter: BudgetMeter): Promise<void> {
   if (meter.own.modelCalls !== undefined) mark(loop, meter, "model-calls", runOf(loop).totals.modelCalls, meter.own.modelCalls);
@@ -46,8 +48,15 @@ function mark(loop: Loop, meter: BudgetMeter, limit: BudgetEvent["limit"], used:
     if (part < threshold) return;
     const name = budgetMark({ limit, threshold, ...(scope !== undefined && { scope }) });
     if (runOf(loop).budgetMarks?.has(name)) continue;
-    loop.execution.put(`budget/${name}`, "budget", { limit, used, max, threshold, ...(scope !== undefined && { scope }) });
+    // The thresholds of a raised limit are reported again, under another key.
+    const key = isRaised(loop, limit) ? `budget/${name}/${String(max)}` : `budget/${name}`;
+    loop.execution.put(key, "budget", { limit, used, max, threshold, ...(scope !== undefined && { scope }) });
   }
+}
+
+function isRaised(loop: Loop, limit: BudgetEvent["limit"]): boolean {
+  const { maxCost, maxTokens } = runOf(loop).raisedLimits ?? {};
+  return (limit === "cost" && maxCost !== undefined) || (limit === "tokens" && maxTokens !== undefined);
 }
 
 /** How far a limit is used up. Of one that allows nothing, nothing is no part. */
@@ -66,7 +75,7 @@ const LIMIT_OF: { readonly [U in BudgetUnit]: string } = {
 };
 
 /** Tells of a limit that let something not happen. @returns how the run ends that can't go on without it */
-export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reservation, { type: "refused" }>): RunEnding {
+export function refusedByBudget(loop: Loop, key: string, refusal: Refusal): RunEnding {
   const { unit = "cost", spent, limit, scope } = refusal;
   const shared = scope !== meterOf(loop)?.ownScope && { scope };
   loop.execution.put(`${key}/budget`, "budget", {
@@ -78,22 +87,31 @@ export function refusedByBudget(loop: Loop, key: string, refusal: Extract<Reserv
   return new RunEnding("budget-exhausted", { limit: { name: LIMIT_OF[unit], limit, used: spent, ...shared } });
 }
 
-/** A budget of which more is spent than it allows: a call came to more than its worst case. */
-export async function overspentBudget(loop: Loop): Promise<string | undefined> {
+/** Returns a budget of which more is spent than it allows, because a call cost more than its worst case. The run's own budget is returned last. */
+export async function overspentBudget(loop: Loop): Promise<Refusal | undefined> {
+  let own: Refusal | undefined;
   for (const scope of ledgerOf(loop).scopes) {
-    const used = await ledgerOf(loop).ledger.used(scope.id);
-    const over = overspentUnit(scope, used);
+    const over = overspentUnit(scope, await ledgerOf(loop).ledger.used(scope.id));
     if (over === undefined) continue;
-    const name = scope.id === meterOf(loop)?.ownScope ? "" : ` of the budget "${scope.id}"`;
-    return `budget-exhausted: ${over}${name}. Nothing that changes anything is started any more.`;
+    if (scope.id !== meterOf(loop)?.ownScope) return over;
+    own = over;
   }
-  return undefined;
+  return own;
 }
 
-function overspentUnit(scope: BudgetScope, used: { readonly cost: Usd; readonly tokens: number }): string | undefined {
-  if (scope.maxCost !== undefined && compareUsd(used.cost, scope.maxCost) > 0)
-    return `$${used.cost} is spent, the limit is $${scope.maxCost}`;
-  if (scope.maxTokens !== undefined && used.tokens > scope.maxTokens)
-    return `${used.tokens} tokens are spent, the limit is ${scope.maxTokens}`;
+/** Returns the error for a model whose call does not start. */
+export function overspentWords(loop: Loop, { unit, limit, spent, scope }: Refusal): string {
+  const over = unit === undefined ? `$${spent} is spent, the limit is $${limit}` : `${spent} ${unit} are spent, the limit is ${limit}`;
+  const name = scope === meterOf(loop)?.ownScope ? "" : ` of the budget "${scope}"`;
+  return `budget-exhausted: ${over}${name}. Nothing that changes anything is started any more.`;
+}
+
+function overspentUnit(
+  { id: scope, maxCost, maxTokens }: BudgetScope,
+  used: { readonly cost: Usd; readonly tokens: number },
+): Refusal | undefined {
+  if (maxCost !== undefined && compareUsd(used.cost, maxCost) > 0) return { type: "refused", scope, limit: maxCost, spent: used.cost };
+  if (maxTokens !== undefined && used.tokens > maxTokens)
+    return { type: "refused", scope, unit: "tokens", limit: maxTokens, spent: used.tokens };
   return undefined;
 }

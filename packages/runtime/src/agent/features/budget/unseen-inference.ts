@@ -8,10 +8,19 @@ import { spendOnLedger, type Spending } from "./spend-on-ledger.ts";
 /** How much a call may generate under a limit of money or tokens when nobody says otherwise. */
 export const DEFAULT_MAX_OUTPUT_TOKENS: number = 4096;
 
-/** What a model call whose end nobody saw (a crash came first) is taken to have used: the whole of its reservation. */
-export function unseenUsage(begun: InferenceData, models: ModelSource): { readonly usage: Usage; readonly cost: Usd | null } {
-  const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: begun.inputBound, outputTokens: begun.outputTokens ?? begun.maxTokens ?? null };
-  return { usage, cost: begun.reserved ?? worstCaseOf(begun, models) };
+/**
+ * Returns the usage of a model call that was interrupted by a crash: the whole of its reservation.
+ * @param estimateInput estimates the tokens of the request, for a run without a limit of money or tokens: the bound of the input counts bytes
+ */
+export function unseenUsage(
+  begun: InferenceData,
+  models: ModelSource,
+  estimateInput?: () => number,
+): { readonly usage: Usage; readonly cost: Usd | null } {
+  const estimate = estimateInput === undefined ? Number.POSITIVE_INFINITY : Math.ceil(estimateInput());
+  const counted = { ...begun, inputBound: Math.min(begun.inputBound, estimate) };
+  const usage: Usage = { ...UNKNOWN_USAGE, inputTokens: counted.inputBound, outputTokens: begun.outputTokens ?? begun.maxTokens ?? null };
+  return { usage, cost: begun.reserved ?? worstCaseOf(counted, models) };
 }
 
 /** `null` where the price is unknown, and where the model itself is by now. */

@@ -1,7 +1,7 @@
 import { AgentError, DECISION_TYPES, LogError, panicError, type ApprovalRequest } from "@keelson/protocol";
 import { checkGrantedPatterns } from "../../definition/permissions/granted-rules.ts";
 import type { Loop } from "../../turn/loop.ts";
-import { checkDecisionShape } from "../approvals/check-decision.ts";
+import { checkBudgetAnswer, checkDecisionShape } from "../approvals/check-decision.ts";
 import { approvalsOf } from "../approvals/run-approvals.ts";
 
 /** The callback's answer goes the way of everybody's: through the inbox, under the nonce, which takes one decision only. */
@@ -17,6 +17,7 @@ export async function callApprover(loop: Loop, nonce: string, request: ApprovalR
   }
   try {
     checkDecisionShape(decision);
+    if (request.budget !== undefined) checkBudgetAnswer(request.budget, decision);
     if (decision.type === "allow-always" && decision.rules !== undefined) checkGrantedPatterns(decision.rules, request.operation);
   } catch (error) {
     throw panicError("approvals", error);

@@ -1,4 +1,4 @@
-import type { AlwaysChoice, ApprovalRequest, AskedPart, AskedQuestion, Decision, JsonValue, Tool } from "@keelson/protocol";
+import type { AlwaysChoice, ApprovalRequest, AskedBudget, AskedPart, AskedQuestion, Decision, JsonValue, Tool } from "@keelson/protocol";
 import { digestOf, shortHash } from "../../../json/digest.ts";
 import { runOf, sessionOf, type Loop } from "../../turn/loop.ts";
 import { approvalsOf } from "../approvals/run-approvals.ts";
@@ -19,6 +19,8 @@ export interface Question {
   readonly always?: readonly AlwaysChoice[];
   /** What the call asks while it runs. */
   readonly asked?: AskedQuestion;
+  /** The limit of the run that is met, where no call asks. */
+  readonly budget?: AskedBudget;
   /** What the answer is bound to beside the input. */
   readonly bound?: JsonValue;
 }
@@ -31,7 +33,7 @@ export function publishQuestion(loop: Loop, question: Question): Published {
   const { execution } = loop;
   const approvals = approvalsOf(loop);
   const session = sessionOf(loop);
-  const { type, tool, input, callId, round, reason, summary, parts, always, asked, bound } = question;
+  const { type, tool, input, callId, round, reason, summary, parts, always, asked, budget, bound } = question;
   const argumentsDigest = digestOf(bound === undefined ? input : [input, bound]);
   // A tool or arguments that changed since make another question: the answer to the old one is not used.
   const place = `${question.key}/question/${type}/${round}/${shortHash(`${tool.version}/${argumentsDigest}`, 8)}`;
@@ -75,6 +77,7 @@ export function publishQuestion(loop: Loop, question: Question): Published {
     expiresAt,
     ...(always && { always }),
     ...(asked && { asked }),
+    ...(budget && { budget }),
   };
   execution.put(key, "approval-request", { question: type, ...request });
   return { ...request, type };

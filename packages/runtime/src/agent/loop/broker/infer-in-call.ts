@@ -44,7 +44,7 @@ async function infer(loop: Loop, key: string, request: ToolInference, signal: Ab
   if (signal.aborted) return undefined;
   const { from: _from, ...question } = request;
   try {
-    const came = await inferBeside({ ...loop, attempts: new AttemptSignal(signal) }, key, question, "tool");
+    const came = await inferBeside({ ...loop, attempts: new AttemptSignal(signal), isBeside: true }, key, question, "tool");
     if (came.type === "nothing") return refused(came.why);
     const { fold, model, bill } = came;
     return {

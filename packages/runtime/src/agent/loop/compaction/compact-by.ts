@@ -1,6 +1,7 @@
 import type { CompactionCause } from "@keelson/protocol";
 import { applyStrategy } from "../../../context/compaction/apply-strategy.ts";
 import { summarise as summariseStrategy, type CompactionStrategy } from "../../../context/compaction/strategy.ts";
+import { keepInSummary } from "../../../context/compaction/summary-request.ts";
 import type { Entry } from "../../../context/room/entry.ts";
 import { foldIntoSummary } from "../../../context/room/fold-into-summary.ts";
 import { transcriptOf } from "../../../context/room/transcript.ts";
@@ -52,8 +53,19 @@ function warn({ execution }: Loop, status: string): void {
 export function compactAsSaid(loop: Loop, { key, cause }: Pick<Compaction, "key" | "cause">): Promise<CompactionResult> {
   const common = { key, cause, keep: (compacted: Compacted) => keepInStore(loop, key, compacted), ...dueAgain(loop) };
   if (loop.agent.options.compact !== undefined) return compactByAgent(loop, common);
-  const strategy = standardStrategy(loop);
+  const strategy = cause === "request" ? requestedStrategy(loop) : standardStrategy(loop);
   return compactConversation(loop, { ...common, strategy: strategy.type, shorten: () => shorten(loop, key, strategy) });
+}
+
+/** The strategy for a compaction that was asked for: it goes as far as it can, and a summary keeps what was asked for. */
+function requestedStrategy(loop: Loop): CompactionStrategy {
+  const standard = standardStrategy(loop);
+  const strategy = standard.type === "results-first" ? standard.then : standard;
+  const { compactKeep } = sessionOf(loop);
+  if (compactKeep === undefined) return strategy;
+  if ("maxTokens" in strategy) return keepInSummary(strategy, compactKeep);
+  warn(loop, `The compaction was asked to keep something, and its strategy, ${strategy.type}, writes no summary that could.`);
+  return strategy;
 }
 
 /** What the agent says, or what is done where it says nothing. */

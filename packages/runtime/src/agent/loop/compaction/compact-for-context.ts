@@ -18,7 +18,7 @@ export async function compactForContext(loop: Loop, key: string, strategy: Compa
       key,
       cause: "size",
       strategy: strategy.type,
-      shorten: () => shorten(loop, key, strategy),
+      shorten: () => shorten({ ...loop, isBeside: true }, key, strategy),
       keep: (compacted) => keepInStore(loop, key, compacted),
     });
     return result === "done";

@@ -30,7 +30,7 @@ export async function prepareBeside(loop: Loop, key: string): Promise<void> {
   execution.signal.addEventListener("abort", end, { once: true });
   if (execution.signal.aborted) end();
   const attempts = new AttemptSignal(ending.signal);
-  const summary = summariseBeside({ ...loop, attempts }, key, parts, strategy).finally(() =>
+  const summary = summariseBeside({ ...loop, attempts, isBeside: true }, key, parts, strategy).finally(() =>
     execution.signal.removeEventListener("abort", end),
   );
   kept.set(PREPARATION, { parts, summary, end });

@@ -24,6 +24,74 @@ export const BUDGETS: readonly EngineScenario[] = [
     writes: { send: 3 },
   }),
   oneAgent({
+    name: "is-allowed-more-money",
+    about,
+    options: (kit) => ({
+      model: kit.model(
+        Array.from({ length: 5 }, (_, n) => ({ ...(n === 4 ? { text: "All is sent." } : call("send", { n })), usage })),
+        { price },
+      ),
+      settings: { maxTokens: 100 },
+      limits: { maxCost: "0.25", onBudget: "ask", budgetThresholds: [0.5] },
+      tools: [kit.tool("send", "write")],
+    }),
+    acts: [
+      { type: "decide", tool: "budget", decision: { type: "allow-modified", input: { usd: "0.1" } } },
+      { type: "decide", tool: "budget", decision: { type: "allow", by: "ann" } },
+    ],
+    ends: { reason: "complete", text: "All is sent." },
+    writes: { send: 4 },
+  }),
+  oneAgent({
+    name: "is-denied-more-money",
+    about,
+    options: (kit) => ({
+      model: kit.model(
+        Array.from({ length: 5 }, (_, n) => ({ ...call("send", { n }), usage })),
+        { price },
+      ),
+      settings: { maxTokens: 100 },
+      limits: { maxCost: "0.25", onBudget: "ask" },
+      tools: [kit.tool("send", "write")],
+    }),
+    acts: [{ type: "decide", tool: "budget", decision: { type: "deny", reason: "enough" } }],
+    ends: { reason: "budget-exhausted" },
+    writes: { send: 2 },
+  }),
+  team({
+    name: "has-a-child-that-is-allowed-more-money",
+    about,
+    agents(kit) {
+      const helper = createAgent({
+        name: `${this.name}-helper`,
+        model: kit.model(
+          Array.from({ length: 4 }, (_, n) => ({ ...(n === 3 ? { text: "It is dug." } : call("dig", { n })), usage })),
+          { price },
+        ),
+        settings: { maxTokens: 100 },
+        limits: { maxCost: "0.25", onBudget: "ask" },
+        tools: [kit.tool("dig", "write")],
+      });
+      const boss = createAgent({
+        name: this.name,
+        model: kit.model(
+          [
+            { ...task(helper.name), usage },
+            { text: "All is dug.", usage },
+          ],
+          { price },
+        ),
+        settings: { maxTokens: 100 },
+        limits: { maxCost: "1" },
+        tools: [agentTool(helper)],
+      });
+      return [boss];
+    },
+    acts: [{ type: "decide", tool: "budget", decision: { type: "allow" } }],
+    ends: { reason: "complete", text: "All is dug." },
+    writes: { dig: 3 },
+  }),
+  oneAgent({
     name: "spends-all-its-tokens",
     about,
     options: (kit) => ({
