@@ -150,7 +150,7 @@ export type DurableEvent =
       readonly setModel?: { readonly agent: string; readonly model: string };
       /** Somebody asked for a compaction. */
       readonly compact?: true;
-      /** What its summary is to keep in particular. */
+      /** The subject that its summary is to keep in particular. */
       readonly compactKeep?: string;
     }
   | { readonly type: "steer"; readonly message: Message; readonly interrupt: boolean }

@@ -199,7 +199,7 @@ export interface SessionState {
   vainCompactions?: number;
   /** Somebody asked for a compaction, which is not done yet. */
   compactAsked?: true;
-  /** What its summary is to keep in particular. */
+  /** The subject that its summary is to keep in particular. */
   compactKeep?: string;
   /** What plugins keep, by their keys under `plugins`. Never changed in place. */
   agentState: JsonObject;

@@ -64,6 +64,19 @@ const CHANGED: { readonly [scenario: string]: JsonObject } = {
   "stopped-from-outside": { outcomes: [{ reason: "stopped", text: "" }], asked: [] },
 };
 
+/**
+ * Returns what was expected without counts of input tokens. Version 0.1.0 counted the bytes of a request whose vendor reported no usage; later versions
+ * estimate its tokens.
+ */
+function withoutInputTokens<Value>(value: Value): Value {
+  const isEstimate = ([name, member]: readonly [string, unknown]): boolean =>
+    (name === "inputTokens" || name === "totalTokens") && typeof member === "number";
+  if (Array.isArray(value)) return value.map(withoutInputTokens) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter((member) => !isEstimate(member));
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutInputTokens(member)])) as Value;
+}
+
 /** Of a run that waits, `advance` says for what. */
 function toldByAdvance(goneOn: JsonObject): JsonObject {
   const outcomes = (goneOn["outcomes"] as readonly JsonObject[]).map((outcome) =>
@@ -112,13 +125,13 @@ describe.each(versions)("logs that version %s left behind", (version) => {
           await using resumed = await another();
           const goneOn = await goOnWith(scenario, resumed.life, expected.notes);
           expect(goneOn["done"]).toEqual(expected.goneOn["done"]);
-          expect(goneOn).toMatchObject(CHANGED[name] ?? expected.goneOn);
+          expect(goneOn).toMatchObject(withoutInputTokens(CHANGED[name] ?? expected.goneOn));
         }
         {
           await using advanced = await another();
           const goneOn = await goOnWith(scenario, advanced.life, expected.notes, engineOf(scenario));
           expect(goneOn["done"]).toEqual(expected.goneOn["done"]);
-          expect(goneOn).toMatchObject(toldByAdvance(CHANGED[name] ?? expected.goneOn));
+          expect(goneOn).toMatchObject(withoutInputTokens(toldByAdvance(CHANGED[name] ?? expected.goneOn)));
         }
         await using forked = await another();
         expect(await forkAll(scenario, forked.life)).toMatchObject(expected.forks);

@@ -39,7 +39,7 @@ export function applyStrategy(strategy: CompactionStrategy, entries: readonly En
 }
 
 /** The share of the tokens that shortened results are to leave. */
-const RESULTS_GOAL = 0.5;
+const RESULTS_GOAL = 0.4;
 /** If more than this share is left, the results were not what made the conversation long. */
 const RESULTS_ENOUGH = 0.7;
 

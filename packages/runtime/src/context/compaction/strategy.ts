@@ -75,7 +75,7 @@ export function extractState(options: SummariseOptions = {}): CompactionStrategy
 }
 
 /**
- * Shortens old results of tools to a line each, the oldest first, until the conversation comes to half of what it was. If the results are not what
+ * Shortens old results of tools to a line each, the oldest first, until the conversation comes to two fifths of what it was. If the results are not what
  * makes it long, the other strategy shortens what is left. A compaction that was asked for goes to the other strategy directly.
  * @param then Default: `summarise()`
  */
