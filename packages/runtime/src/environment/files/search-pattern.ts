@@ -1,4 +1,4 @@
-import { alternativeTexts, requiredText } from "./pattern-node.ts";
+import { type PatternNode, requiredText } from "./pattern-node.ts";
 import { PatternReader } from "./pattern-reader.ts";
 import { createTextMatcher, type TextMatcher } from "./text-matcher.ts";
 
@@ -7,8 +7,7 @@ export interface SearchPattern {
   readonly matcher: TextMatcher;
   /** Part of every match, `""` when none is known. */
   readonly required: string;
-  /** Texts of which every match holds at least one, in capital or small letters with `caseInsensitive`; none if none are known. */
-  readonly literals: readonly string[];
+  readonly node: PatternNode;
   /** In the syntax of ripgrep. */
   readonly ripgrep: string;
 }
@@ -32,5 +31,5 @@ export function compileSearchPattern(pattern: string, options: PatternOptions): 
   const matcher = createTextMatcher(node, { caseInsensitive, spansLines: multiline });
   if (matcher === undefined) throw reader.tooLong();
   const required = caseInsensitive ? "" : requiredText(node);
-  return { matcher, required, literals: alternativeTexts(node), ripgrep: caseInsensitive ? `(?i:${rust})` : rust };
+  return { matcher, required, node, ripgrep: caseInsensitive ? `(?i:${rust})` : rust };
 }

@@ -41,24 +41,25 @@ const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** A filter that passes more than this share costs more than it saves. */
 const USELESS_SHARE = 0.5;
 const MIN_JUDGED_TEXTS = 16;
+const FEW_BYTES = 128 * 1024;
 const NUL_PROBE_BYTES = 8192;
 
 /** True if a filter of lines saves time. */
-export function wantsLineFilter({ literals }: TextSearch, { invert, multiline }: GrepOptions): boolean {
-  return !invert && !multiline && (literals?.shortest ?? 0) < TELLING_CHARACTERS;
+export function wantsLineFilter({ filter }: TextSearch, { invert, multiline }: GrepOptions): boolean {
+  return !invert && !multiline && (filter?.shortest ?? 0) < TELLING_CHARACTERS;
 }
 
-export function createContentSearch({ literals, ripgrep, search }: TextSearch, options: ContentSearchOptions): ContentSearch {
+export function createContentSearch({ filter: texts, ripgrep, search }: TextSearch, options: ContentSearchOptions): ContentSearch {
   const { pattern, maxMatches = Number.POSITIVE_INFINITY, outputMode = "content", invert, omit, signal, pauses } = options;
   const beyondAscii = Buffer.byteLength(pattern) !== pattern.length;
   const matches: GrepMatch[] = [];
   const done = new Set<string>();
-  let filter = options.lineFilter;
+  let lineFilter = options.lineFilter;
   let batch: AddedText[] = [];
   let batchBytes = 0;
   let batchLimit = FIRST_BATCH_BYTES;
 
-  const mayHold = (bytes: Buffer): boolean => literals?.isIn(bytes) !== false;
+  const mayHold = (bytes: Buffer): boolean => texts?.isIn(bytes) !== false;
 
   function searchText({ file, window }: AddedText): void {
     if (done.has(file)) return;
@@ -77,17 +78,17 @@ export function createContentSearch({ literals, ripgrep, search }: TextSearch, o
   }
 
   async function searchBatch(): Promise<void> {
-    const texts = batch;
+    const added = batch;
     batch = [];
     batchBytes = 0;
     batchLimit = Math.min(batchLimit * 4, MAX_BATCH_BYTES);
-    const found = await filter?.(
-      ripgrep,
-      texts.map(({ window }) => window.bytes),
-      signal,
-    );
-    const hits = texts.filter((_, index) => found?.[index] !== false);
-    if (found === undefined || (texts.length >= MIN_JUDGED_TEXTS && hits.length > texts.length * USELESS_SHARE)) filter = undefined;
+    const bytes = added.map(({ window }) => window.bytes);
+    // Starting a program takes as long as searching so little.
+    const isFew = batchBytesOf(added) < FEW_BYTES && added.every(({ window }) => window.encoding !== "binary");
+    const found = isFew ? undefined : await lineFilter?.(ripgrep, bytes, signal);
+    const hits = added.filter((_, index) => found?.[index] !== false);
+    const isUseless = added.length >= MIN_JUDGED_TEXTS && hits.length > added.length * USELESS_SHARE;
+    if (!isFew && (found === undefined || isUseless)) lineFilter = undefined;
     for (const text of hits) {
       if (matches.length >= maxMatches) return;
       if (pauses.isDue()) await pauses.pause();
@@ -99,7 +100,7 @@ export function createContentSearch({ literals, ripgrep, search }: TextSearch, o
   function add(file: string, window: TextWindow): void | Promise<void> {
     // The lines of a binary file are never shown.
     if (window.encoding === "binary" && invert) return undefined;
-    if (filter === undefined) return searchText({ file, window });
+    if (lineFilter === undefined) return searchText({ file, window });
     batch.push({ file, window: { ...window, bytes: Buffer.from(window.bytes) } });
     batchBytes += window.bytes.byteLength;
     return batchBytes < batchLimit ? undefined : searchBatch();
@@ -112,7 +113,7 @@ export function createContentSearch({ literals, ripgrep, search }: TextSearch, o
     addFile(file, bytes) {
       const isUtf16 = (bytes[0] ?? 0) >= 0xfe || bytes.subarray(0, NUL_PROBE_BYTES).includes(0);
       // Encodings other than UTF-16 agree with ASCII.
-      if (!isUtf16 && !mayHold(bytes) && (literals?.isAscii || isUtf8(bytes))) return undefined;
+      if (!isUtf16 && !mayHold(bytes) && (texts?.isAscii || isUtf8(bytes))) return undefined;
       const encoding = detectEncoding(bytes);
       if (encoding === "bytes" && beyondAscii && !invert) omit({ path: file, isDir: false, reason: "encoding" });
       const text = toUtf8(bytes, encoding);
@@ -127,4 +128,8 @@ export function createContentSearch({ literals, ripgrep, search }: TextSearch, o
       if (batch.length > 0) await searchBatch();
     },
   };
+}
+
+function batchBytesOf(texts: readonly AddedText[]): number {
+  return texts.reduce((sum, { window }) => sum + window.bytes.byteLength, 0);
 }

@@ -1,14 +1,7 @@
-/** Finds the texts that cannot match, because they hold none of some fixed texts. */
-export interface LiteralFilter {
-  /** @param bytes a text in UTF-8, or in an encoding that agrees with ASCII if the fixed texts are ASCII */
-  isIn(bytes: Buffer): boolean;
-  readonly isAscii: boolean;
-  /** Characters of the shortest of the fixed texts. */
-  readonly shortest: number;
-}
+import type { TextFilter } from "./text-filter.ts";
 
-/** @returns `undefined` if there is nothing to look for */
-export function createLiteralFilter(literals: readonly string[], caseInsensitive: boolean): LiteralFilter | undefined {
+/** Finds the texts that hold none of some fixed texts. @returns `undefined` if there are no fixed texts */
+export function createLiteralFilter(literals: readonly string[], caseInsensitive: boolean): TextFilter | undefined {
   const isAscii = literals.every((text) => Buffer.byteLength(text) === text.length);
   // The other case of a letter beyond ASCII may have another number of bytes.
   if (literals.length === 0 || (caseInsensitive && !isAscii)) return undefined;

@@ -3,13 +3,13 @@ import { type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { compileSearchPattern } from "../files/search-pattern.ts";
 import { SearchTooLong } from "../files/text-automaton.ts";
 import type { TextMatcher } from "../files/text-matcher.ts";
-import { createLiteralFilter, type LiteralFilter } from "./literal-filter.ts";
+import { createTextFilter, type TextFilter } from "./text-filter.ts";
 import type { TextWindow } from "./text-windows.ts";
 
 /** A search for one pattern in one text after another. */
 export interface TextSearch {
-  /** Finds the texts that cannot match. `undefined` if no fixed text is part of every match, or the search needs lines without a match. */
-  readonly literals: LiteralFilter | undefined;
+  /** Finds the texts that cannot match. `undefined` if there is no way to, or the search needs lines without a match. */
+  readonly filter: TextFilter | undefined;
   /** The pattern in the syntax of ripgrep. */
   readonly ripgrep: string;
   search(file: string, window: TextWindow): readonly GrepMatch[];
@@ -22,7 +22,7 @@ const MAX_CHARACTERS_READ = 20_000_000;
 
 /** Compiles what is done to each text. The pattern is one that `compileSearchPattern` knows. */
 export function compileTextSearch(pattern: string, options: GrepOptions): TextSearch {
-  const { matcher, required, literals, ripgrep } = compileSearchPattern(pattern, options);
+  const { matcher, required, node, ripgrep } = compileSearchPattern(pattern, options);
   const { before, after } = contextOf(options);
   const mode = options.outputMode ?? "content";
   const tellsColumns = mode === "content" && !options.invert;
@@ -46,7 +46,7 @@ export function compileTextSearch(pattern: string, options: GrepOptions): TextSe
       after: after === 0 ? [] : shown(text, lines.slice(hit.last + 1, hit.last + 1 + after)),
     }));
   }
-  return { literals: options.invert ? undefined : createLiteralFilter(literals, options.caseInsensitive === true), ripgrep, search };
+  return { filter: options.invert ? undefined : createTextFilter(node, options.caseInsensitive === true), ripgrep, search };
 }
 
 /** The number of lines of context. */
