@@ -16,10 +16,27 @@ export type CompareStates = (path: string, a: FileState | undefined, b: FileStat
 
 const byState: CompareStates = (_path, a, b) => sameState(a, b);
 
-/** Returns the steps of a session that can be undone, oldest first. A step without a difference, such as `git status`, which writes the index again, is none. */
-export function undoableSteps(steps: readonly Step[], isSame: CompareStates = byState): readonly Step[] {
+/** The steps to undo: those since the last messages of the person (from 1), the last calls (from 1), or all since a time. */
+export type UndoChoice = { readonly messages: number } | { readonly calls: number } | { readonly since: number };
+
+/** Returns the steps of a session that can be undone, oldest first. */
+export function undoableSteps(steps: readonly Step[]): readonly Step[] {
+  return steps.filter(({ sets, isUndone, isDropped }) => sets.length > 0 && !isUndone && !isDropped);
+}
+
+/**
+ * Returns the steps that a choice means, with all later ones. A step without a difference, such as `git status`, which writes the index again, is not
+ * counted.
+ */
+export function chosenSteps(all: readonly Step[], choice: UndoChoice, isSame: CompareStates = byState): readonly Step[] {
+  const steps = undoableSteps(all);
+  if ("since" in choice) return steps.filter(({ at }) => at > choice.since);
   const hasDifference = ({ changes }: ChangeSet): boolean => changes.some(({ path, before, after }) => !isSame(path, before, after));
-  return steps.filter(({ sets, isUndone, isDropped }) => !isUndone && !isDropped && sets.some(hasDifference));
+  const counted = steps.filter(({ sets }) => sets.some(hasDifference));
+  const groups = [...new Set(counted.map(({ group }) => group))];
+  const first = "calls" in choice ? counted.at(-choice.calls) : counted.find(({ group }) => groups.slice(-choice.messages).includes(group));
+  if (first === undefined) return counted.length === 0 ? [] : steps.slice(steps.indexOf(counted[0] as Step));
+  return steps.slice(steps.indexOf(first));
 }
 
 /**
@@ -38,7 +55,7 @@ export function planUndo(steps: readonly Step[], isSame: CompareStates = byState
       if (unclear !== undefined) move.unclear ??= unclear;
     } else move.isCut = true;
   }
-  return Array.from(moves, ([path, move]) => ({ path, ...move })).filter(({ path, from, to, isCut }) => isCut || !isSame(path, from, to));
+  return Array.from(moves, ([path, move]) => ({ path, ...move })).filter(({ from, to, isCut }) => isCut || !sameState(from, to));
 }
 
 /** Plans the redo of moves. Objects of git stay, because others may need them by now, unless the whole repository goes. */

@@ -6,7 +6,7 @@ import { HistoryError } from "./history-error.ts";
 import type { HistoryNote } from "./history-note.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRecord, PlannedEdit, StepKind } from "./journal-record.ts";
-import { type CompareStates, joinedChanges, planRedo, planUndo, undoableSteps } from "./plan-undo.ts";
+import { chosenSteps, type CompareStates, joinedChanges, planRedo, planUndo, type UndoChoice, undoableSteps } from "./plan-undo.ts";
 import type { ProjectStore } from "./project-store.ts";
 import { closeEdit, recoverSteps } from "./recover-steps.ts";
 import { runUndo, type UndoOutcome } from "./run-undo.ts";
@@ -39,9 +39,6 @@ export interface BegunStep {
   readonly kind: StepKind;
   readonly at: number;
 }
-
-/** The steps to undo: those since the last messages of the person (from 1), the last calls (from 1), or all since a time. */
-export type UndoChoice = { readonly messages: number } | { readonly calls: number } | { readonly since: number };
 
 /** The result of an undo or a redo. */
 export interface UndoResult extends UndoOutcome {
@@ -130,7 +127,7 @@ export class ProjectHistory {
     return this.#locked(async () => {
       this.#requireIdle(session);
       await snapshotChanges(this.store, "open");
-      const steps = chosenSteps(this.#undoable(session), choice);
+      const steps = chosenSteps(this.#state(session).steps, choice, this.#isSame);
       if (steps.length === 0) return { steps, done: [], left: [] };
       const ids = steps.map(({ id }) => id);
       const outcome = await runUndo(this.store, {
@@ -164,8 +161,8 @@ export class ProjectHistory {
   async changes(session: string, choice?: UndoChoice): Promise<{ readonly steps: readonly Step[]; readonly changes: readonly Change[] }> {
     return this.#locked(async () => {
       await snapshotChanges(this.store, "open");
-      const steps = this.#undoable(session);
-      const chosen = choice === undefined ? steps : chosenSteps(steps, choice);
+      const { steps } = this.#state(session);
+      const chosen = choice === undefined ? undoableSteps(steps) : chosenSteps(steps, choice, this.#isSame);
       return { steps: chosen, changes: joinedChanges(chosen, this.#isSame) };
     });
   }
@@ -190,10 +187,6 @@ export class ProjectHistory {
 
   #state(session: string): HistoryState {
     return foldJournal(this.store.journal(rootSession(session)).read());
-  }
-
-  #undoable(session: string): readonly Step[] {
-    return undoableSteps(this.#state(session).steps, this.#isSame);
   }
 
   /** Two indexes of git that stage the same are the same: editors and prompts write the index again at any time. */
@@ -270,11 +263,4 @@ export function rootSession(session: string): string {
 
 function firstRecords(journal: Journal, session: string, root: string): readonly JournalRecord[] {
   return journal.read().length > 0 ? [] : [{ type: "session", version: 1, session, root }];
-}
-
-function chosenSteps(steps: readonly Step[], choice: UndoChoice): readonly Step[] {
-  if ("calls" in choice) return steps.slice(-choice.calls);
-  if ("since" in choice) return steps.filter(({ at }) => at > choice.since);
-  const groups = [...new Set(steps.map(({ group }) => group))].slice(-choice.messages);
-  return steps.filter(({ group }) => groups.includes(group));
 }

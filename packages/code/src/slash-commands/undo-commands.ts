@@ -1,4 +1,5 @@
-import type { ProjectHistory, UndoChoice } from "../history/project-history.ts";
+import type { UndoChoice } from "../history/plan-undo.ts";
+import type { ProjectHistory } from "../history/project-history.ts";
 import { shownIn } from "../history/compare-trees.ts";
 import { changeLines } from "../render/change-lines.ts";
 import { printableLine } from "../render/printable.ts";
