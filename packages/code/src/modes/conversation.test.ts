@@ -285,6 +285,26 @@ describe("createConversation", () => {
     expect(fake.did).toEqual(['{"type":"allow-modified","input":{"command":"ls -l"}}']);
   });
 
+  it("asks a person whose budget is met for another amount, again if it is none, or not at all", async () => {
+    const { conversation, fake, prompts, shown } = setUp();
+    conversation.message("go");
+    const summary = "The run has used $0.9 of its limit of $1, and the rest does not cover what comes next. Allow $1 more?";
+    const budget = { unit: "cost", limit: "1", used: "0.9" } as unknown as NonNullable<ApprovalRequest["budget"]>;
+    fake.question({ operation: "budget", input: { usd: "1" }, summary, budget });
+    await settle();
+    expect(shown()).toContain(summary.slice(0, 40));
+    expect(shown()).not.toContain('"usd"');
+    conversation.answer("other");
+    expect(prompts.at(-1)).toBe("dollars to add › ");
+    conversation.answer("plenty");
+    expect(shown()).toContain("write an amount of dollars above 0");
+    conversation.answer("");
+    expect(prompts.at(-1)).toContain("an[o]ther amount");
+    conversation.answer("o");
+    conversation.answer("$2.50");
+    expect(fake.did).toEqual(['{"type":"allow-modified","input":{"usd":"2.50"}}']);
+  });
+
   it("shows what a tool asks while it runs with who asks, and has the form filled in field by field", async () => {
     const { conversation, fake, filled, prompts, shown } = setUp();
     conversation.message("go");
