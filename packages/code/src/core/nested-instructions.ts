@@ -1,5 +1,6 @@
 import type { JsonValue, Tool } from "@keelson/protocol";
 import { patchedPaths } from "../edits/patched-paths.ts";
+import { fromDirectory } from "../tools/call-directory.ts";
 import { type AgentsMdOptions, agentsMdFor, renderInstructions } from "../instructions/index.ts";
 
 /** Tools whose arguments say where in the project the model works. */
@@ -24,7 +25,7 @@ function tellingTool(tool: Tool, options: Pick<AgentsMdOptions, "cwd" | "isTrust
       const paths = pathsOf(input as { readonly path?: JsonValue; readonly input?: JsonValue });
       if (typeof output !== "string" || paths.length === 0) return output;
       const known = told.get(call.session) ?? new Set();
-      const found = await Promise.all(paths.map((path) => agentsMdFor(path, options)));
+      const found = await Promise.all(paths.map((path) => agentsMdFor(fromDirectory(call, path), options)));
       const byPath = new Map(found.flat().map((file) => [file.path, file]));
       const files = [...byPath.values()].filter((file) => !known.has(file.path));
       if (files.length === 0) return output;

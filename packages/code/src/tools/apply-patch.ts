@@ -39,7 +39,7 @@ const DESCRIPTION = `Change files by a patch, all of it or nothing:
 +the lines of the new file
 *** Delete File: path/to/old.txt
 *** End Patch
-"*** Move to: new/path" behind "*** Update File" renames the file. Lines around a change begin with a blank, and with the removed lines they must occur once in the file; if they do not, take more of them, or name the class or function behind "@@". "*** End of File" says that the lines are the last ones. A unified diff works, too. Paths are relative to the project.`;
+"*** Move to: new/path" behind "*** Update File" renames the file. Lines around a change begin with a blank, and with the removed lines they must occur once in the file; if they do not, take more of them, or name the class or function behind "@@". "*** End of File" says that the lines are the last ones. A unified diff works, too. Paths are relative to the working directory.`;
 
 /** Applies a patch to files. */
 export function createApplyPatchTool({ files: own, changes, seen, exec }: ApplyPatchOperations): Tool<ApplyPatchInput> {
@@ -51,7 +51,7 @@ export function createApplyPatchTool({ files: own, changes, seen, exec }: ApplyP
     risk: "medium",
     input: toolInput({
       input: text("The whole patch."),
-      folder: optional(text("The folder that its paths are relative to. Default: the project.")),
+      folder: optional(text("The folder that its paths are relative to. Default: the working directory.")),
     }),
     permissionText: (given, effects) => (effects?.writes ?? pathsOf(given)).join(", "),
     async effectsOf(given, where) {

@@ -1,10 +1,12 @@
 import type { BlobStore, Executor } from "@keelson/protocol";
 import type { FileHistory } from "../workspace/file-history.ts";
+import type { WorkspaceFiles } from "./workspace-files.ts";
 
 /** The arguments of a call of `bash`. */
 export interface BashInput {
   readonly command: string;
   readonly timeout_seconds?: number;
+  readonly silence_seconds?: number;
   readonly run_in_background?: boolean;
   readonly outside?: boolean;
   readonly reason?: string;
@@ -26,6 +28,8 @@ export interface LeavingExecutor {
 /** The services of the tool `bash`. */
 export interface BashOperations {
   readonly exec: Executor;
+  /** The files of the project, in which a `cd` lasts. Absent: it lasts in an environment alone. */
+  readonly files?: WorkspaceFiles | undefined;
   /** Present if `exec` is a sandbox that a call may leave. */
   readonly leaving?: LeavingExecutor | undefined;
   /** The jobs that the model ended itself, so that it need not be told. */

@@ -1,4 +1,4 @@
-import type { CallEffects, ExecuteRequest, ExecuteResponse } from "@keelson/protocol";
+import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { createProcessExecutor } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBashTool } from "./bash.ts";
@@ -27,8 +27,9 @@ describe("bash", () => {
     expect(await bash("true")).toBe("[exit code 0, under 1 s]");
   });
 
-  it("starts in the project, every time anew", async () => {
-    expect(await bash("cd / && pwd")).toMatch(/^\/\n/);
+  it("starts in the project, without variables of earlier commands", async () => {
+    expect(await bash("cd / && pwd; X=1")).toMatch(/^\/\n/);
+    expect(await bash("echo ${X:-none}")).toMatch(/^none\n/);
     expect(await bash("pwd")).toBe(`${workspace.root}\n[exit code 0, under 1 s]`);
   });
 
@@ -44,12 +45,12 @@ describe("bash", () => {
   it("kills what takes too long, and keeps what it had printed", async () => {
     const output = await bash("echo begun; sleep 100 & sleep 100", { timeout_seconds: 1 });
     expect(output).toBe(
-      "begun\n[timed out after 1 s and was killed with everything it started; set timeout_seconds (at most 300) or take smaller steps]",
+      "begun\n[timed out after 1 s and was killed with everything it started; set timeout_seconds (at most 3600) or take smaller steps. If it waits for input, there is none: pass that by options or a file. A server, a watcher or tail -f belongs into run_in_background]",
     );
   });
 
   it("refuses a longer wait than it can keep, and an empty command", async () => {
-    expect(await bash("true", { timeout_seconds: 301 })).toBe("ERROR timeout_seconds must be at most 300");
+    expect(await bash("true", { timeout_seconds: 3601 })).toBe("ERROR timeout_seconds must be at most 3600");
     expect(await bash("  ")).toBe("ERROR The command is empty.");
   });
 
@@ -128,7 +129,7 @@ describe("bash", () => {
 describe("the progress of a command", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("is shown at once, and then no more often than a person can follow", async () => {
+  it("is shown at once, and then no more often than a person can follow [TC-15]", async () => {
     vi.useFakeTimers();
     const { promise, resolve } = Promise.withResolvers<ExecuteResponse>();
     const started = Promise.withResolvers<ExecuteRequest>();
@@ -170,6 +171,65 @@ describe("the progress of a command", () => {
     });
     expect(await fake.say("bash", { command: "x" })).toBe("all\n[exit code 0, under 1 s]");
   });
+});
+
+describe("the time of a command", () => {
+  afterEach(() => vi.useRealTimers());
+
+  /** A command that prints when it is told to, and ends when its signal fires. */
+  async function start(input: object) {
+    vi.useFakeTimers();
+    const started = Promise.withResolvers<ExecuteRequest>();
+    using fake = createToolWorkspace({
+      exec: {
+        execute: (request) => {
+          started.resolve(request);
+          return new Promise((_resolve, reject) =>
+            request.signal?.addEventListener("abort", () => reject(new EnvironmentError({ kind: "cancelled", message: "cancelled" }))),
+          );
+        },
+      },
+    });
+    const result = fake.say("bash", { command: "tail -f log", ...input });
+    return { result, request: await started.promise };
+  }
+
+  it.each([
+    [{}, 60, 60],
+    [{ timeout_seconds: 200 }, 200, 200],
+    [{ timeout_seconds: 3600 }, 3600, 300],
+    [{ timeout_seconds: 3600, silence_seconds: 10 }, 3600, 10],
+  ])("with %j is %d s in all and %d s without output", async (input, total, silence) => {
+    const { result, request } = await start(input);
+    expect(request.timeoutMs).toBe(total * 1000);
+    await vi.advanceTimersByTimeAsync((silence - 1) * 1000);
+    request.onOutput?.("stdout", "one line\n");
+    await vi.advanceTimersByTimeAsync((silence - 1) * 1000);
+    expect(request.signal?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await result).toMatch(
+      new RegExp(
+        `^one line\n\\[printed nothing for ${silence} s and was ended with everything it started\\..*run_in_background.*silence_seconds`,
+      ),
+    );
+  });
+});
+
+it("runs commands that may write inside of the history, with its notes, and others beside it", async () => {
+  const asked: string[] = [];
+  const run = createBashTool({
+    exec: createProcessExecutor({ cwd: workspace.root, killGraceMs: 100 }),
+    files: workspace.files,
+    history: {
+      async around(call, work) {
+        asked.push(call.callId);
+        return { result: await work(), notes: ["changed: a.txt"] };
+      },
+    },
+  });
+  expect(await run.execute({ command: "touch a.txt" }, toolCall())).toMatch(/\n\[changed: a\.txt\]$/);
+  expect(await run.execute({ command: "ls" }, toolCall())).not.toContain("changed:");
+  expect(asked).toEqual(["c_1"]);
 });
 
 it("says of a line that is understood to change nothing that it may be repeated after a crash, and of no other", async () => {

@@ -7,29 +7,25 @@ import {
   type PlannedPrograms,
   type Tool,
   type ToolCall,
-  type ToolOutput,
 } from "@keelson/protocol";
 import { canFindStrays, readCommandLine, startJob } from "keelson/environment";
 import { defineTool } from "keelson/tools";
+import { directoryOf, followDirectory, leaveMissingDirectory } from "./call-directory.ts";
+import { cancelledEnding, endingOf, silentEnding } from "./command-ending.ts";
+import { createCommandOutput, MAX_SHOWN_BYTES, presentCommand } from "./command-output.ts";
+import { createProgress } from "./command-progress.ts";
+import { commandTimes, MAX_SECONDS, SilenceLimit } from "./command-times.ts";
+import { createFirstFailures } from "./first-failures.ts";
 import { redirectToPatch, refuseMixedPatch } from "./redirect-to-patch.ts";
-import { createLongOutput, type LongOutput } from "./long-output.ts";
 import type { BashInput, BashOperations, LeavingExecutor } from "./bash-input.ts";
 import { historyFor } from "./history-for.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
-import { createTerminalText, type TerminalText } from "./terminal-text.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
 import { hostJudge, isOutside, revealJudge, withRequests } from "./sandbox-requests.ts";
 import { flag, integer, list, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
 import { toolFailure } from "./workspace-files.ts";
 
-const DEFAULT_TIMEOUT_SECONDS = 60;
-const MAX_TIMEOUT_SECONDS = 300;
-const HEAD_BYTES = 32 * 1024;
-const TAIL_BYTES = 12 * 1024;
-// A person follows this; more would only cost.
-const PROGRESS_INTERVAL_MS = 100;
-const PROGRESS_CHARACTERS = 2000;
 // The command's own timeout comes first, with what was printed; this is for an executor that hangs.
 const EXECUTOR_SLACK_MS = 30_000;
 // Nobody is there to page through output, to type a password, or to see colours.
@@ -38,9 +34,10 @@ const CANCEL_GRACE_MS = 100;
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec, leaving, killed = new Set(), blobs, history }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, leaving, killed = new Set(), blobs, files, history }: BashOperations): Tool<BashInput> {
   const runsIn = (input: BashInput, call: Pick<ToolCall, "environment">): Executor =>
     isOutside(input, call, { leaving }) ? (leaving?.outside ?? exec) : programsOf(call, exec);
+  const failures = createFirstFailures();
   let isTold = false;
   /** Says once that nothing outlives a command. */
   const untold = (): readonly string[] => {
@@ -51,19 +48,22 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, histo
   };
   return defineTool<BashInput>({
     name: "bash",
-    description: `Run a shell command in the project's root and get its output, its exit code and how long it took. Every command starts anew: cd and variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle${blobs === undefined ? "" : ", which bash_output reads"}.`,
+    description: `Run a shell command in the working directory and get its output, its exit code and how long it took. A cd lasts for the commands and tools of your next responses if it is in no subshell, the command succeeds and the folder is in the project; variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle${blobs === undefined ? "" : ", which bash_output reads"}.`,
     effect: "write",
     category: "shell",
     risk: "high",
-    timeoutMs: MAX_TIMEOUT_SECONDS * 1000 + EXECUTOR_SLACK_MS,
-    maxOutputBytes: 2 * (HEAD_BYTES + TAIL_BYTES) + 4096,
+    timeoutMs: MAX_SECONDS * 1000 + EXECUTOR_SLACK_MS,
+    maxOutputBytes: MAX_SHOWN_BYTES,
     aliases: ["run", "run_command", "run_server", "run_shell", "run_app", "execute", "shell", "terminal"],
     input: toolInput({
       command: text("The command line, for bash."),
       timeout_seconds: optional(
-        integer(`After how long it is killed. Default ${DEFAULT_TIMEOUT_SECONDS}, at most ${MAX_TIMEOUT_SECONDS}.`, {
+        integer(`After how long it is killed. Default 60, at most ${MAX_SECONDS}.`, { minimum: 1, maximum: MAX_SECONDS }),
+      ),
+      silence_seconds: optional(
+        integer(`After how long without any output it is killed. Default: timeout_seconds, from 60 to 300. At most ${MAX_SECONDS}.`, {
           minimum: 1,
-          maximum: MAX_TIMEOUT_SECONDS,
+          maximum: MAX_SECONDS,
         }),
       ),
       run_in_background: optional(
@@ -99,7 +99,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, histo
     async effectsOf(input, where) {
       // A sandbox hides secrets, so that a search need not ask about them.
       const isConfined = !isOutside(input, where, { leaving }) && plannedPrograms(where, exec).confine !== undefined;
-      const read = await readCommandLine(input.command, { cwd: where.cwd, findSecrets: !isConfined });
+      const read = await readCommandLine(input.command, { cwd: where.cwd, folder: directoryOf(where), findSecrets: !isConfined });
       const line: CallEffects = changesNothing(read, input) ? { ...read, effect: "read" } : read;
       if (isOutside(input, where, { leaving }))
         return { ...withCredentials(line, leaving?.outside ?? exec), outside: { reason: input.reason?.trim() || "no reason was given" } };
@@ -116,10 +116,20 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, histo
       const programs = runsIn(input, call);
       const isConfined = programs.confine !== undefined;
       const own = call.environment === undefined ? leaving : undefined;
-      const line = await readCommandLine(command, { cwd: call.cwd });
+      const folder = directoryOf(call);
+      const gone = await leaveMissingDirectory(call, files);
+      if (gone !== undefined) return gone;
+      const line = await readCommandLine(command, { cwd: call.cwd, folder });
       const keeping = historyFor(line, history);
       const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
-      const request = { command, env: ENVIRONMENT, signal: call.signal, cancelGraceMs: CANCEL_GRACE_MS, ...judges };
+      const request = {
+        command,
+        env: ENVIRONMENT,
+        signal: call.signal,
+        cancelGraceMs: CANCEL_GRACE_MS,
+        ...(folder !== "." && { cwd: folder }),
+        ...judges,
+      };
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
         const isTold = (job: string): boolean => killed.has(job);
@@ -135,38 +145,38 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, histo
           ...notes.map((note) => `[${note}]`),
         ].join("\n");
       }
-      const timeout_seconds = given ?? DEFAULT_TIMEOUT_SECONDS;
-      const output = { stdout: createReadable(blobs), stderr: createReadable(blobs) };
+      const times = commandTimes(input);
+      const output = createCommandOutput(blobs);
       const progress = createProgress(call);
+      using silence = new SilenceLimit(times.silence);
+      const run = (): Promise<ExecuteResponse> =>
+        programs.execute({
+          ...request,
+          signal: AbortSignal.any([call.signal, silence.signal]),
+          reportsDirectory: true,
+          timeoutMs: times.total * 1000,
+          onOutput(stream, piece) {
+            silence.heard();
+            progress.tell(output[stream].push(piece));
+          },
+        });
       try {
         const published = isConfined ? await publishPorts(publish, own) : [];
-        const run = (): Promise<ExecuteResponse> =>
-          programs.execute({
-            ...request,
-            timeoutMs: timeout_seconds * 1000,
-            onOutput: (stream, piece) => progress.tell(output[stream].push(piece)),
-          });
-        const { result: response, notes: lost } = await keeping.around(call, run, { title: command });
+        const { result: response, notes: kept } = await keeping.around(call, run, { title: command });
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
-        const notes = [
-          ...published,
-          ...untold(),
-          ...sandboxNotes(response, { isConfined: isConfined && own !== undefined }),
-          ...lost.map((note) => `[${note}]`),
-        ];
-        return await present(endingOf(response, timeout_seconds), output.stdout.text, output.stderr.text, notes);
+        const ending = endingOf(response, times);
+        const moved = ending.isError ? [] : await followDirectory(call, response.directory, files);
+        const shown = `${output.stdout.text.shown()}\n${output.stderr.text.shown()}`;
+        const hint = failures.note(call, { command, shown, isError: ending.isError, changesNothing: changesNothing(line, input) });
+        const notes = [...published, ...untold(), ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];
+        return await presentCommand(ending, output, [...notes, ...kept.map((note) => `[${note}]`), ...moved, ...hint]);
       } catch (error) {
-        if (!EnvironmentError.is(error, "cancelled") || !call.signal.aborted) throw error;
+        if (!EnvironmentError.is(error, "cancelled") || !(call.signal.aborted || silence.signal.aborted)) throw error;
         // It printed this, and may have done what that says.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish("");
-        const why = call.signal.reason === "interrupted" ? "interrupted by the person" : "cancelled with the run";
-        return await present(
-          { words: `${why}, and ended with everything it started`, isError: true },
-          output.stdout.text,
-          output.stderr.text,
-          untold(),
-        );
+        const ending = call.signal.aborted ? cancelledEnding(call.signal.reason) : silentEnding(times);
+        return await presentCommand(ending, output, untold());
       } finally {
         progress.end();
       }
@@ -201,99 +211,4 @@ function changesNothing({ commands = [], unknown, writes, hosts }: CallEffects, 
 function withCredentials(effects: CallEffects, { credentials = [] }: PlannedPrograms): CallEffects {
   const isHarmless = effects.unknown === undefined && effects.commands?.every(({ readOnly }) => readOnly === true);
   return credentials.length === 0 || isHarmless ? effects : { ...effects, secrets: credentials };
-}
-
-interface Readable {
-  readonly text: LongOutput;
-  /** The readable form of what settled. */
-  push(piece: string): string;
-  finish(whole: string): void;
-}
-
-/** Cleans first and bounds afterwards, so that a progress bar does not push out what matters. */
-function createReadable(blobs: BashOperations["blobs"]): Readable {
-  const text = createLongOutput({ headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, blobs });
-  const terminal: TerminalText = createTerminalText();
-  let streamed = false;
-  const keep = (settled: string): string => {
-    if (settled !== "") text.push(settled);
-    return settled;
-  };
-  return {
-    text,
-    push(piece) {
-      streamed = true;
-      return keep(terminal.push(piece));
-    },
-    finish(whole) {
-      if (!streamed) keep(terminal.push(whole));
-      keep(terminal.end());
-    },
-  };
-}
-
-/** The end of a command, for the model. */
-interface CommandEnding {
-  readonly words: string;
-  readonly isError: boolean;
-  /** Processes that could not be ended. */
-  readonly left?: readonly number[] | undefined;
-}
-
-function endingOf({ exitCode, signal, timedOut, durationMs, left }: ExecuteResponse, timeoutSeconds: number): CommandEnding {
-  const words = timedOut
-    ? `timed out after ${timeoutSeconds} s and was killed with everything it started${timeoutSeconds < MAX_TIMEOUT_SECONDS ? `; set timeout_seconds (at most ${MAX_TIMEOUT_SECONDS}) or take smaller steps` : "; take smaller steps"}`
-    : `${exitCode === null ? `killed by ${signal}` : `exit code ${exitCode}`}, ${roundDuration(durationMs)}`;
-  return { words, isError: exitCode !== 0 || timedOut, left };
-}
-
-async function present(
-  { words, isError, left = [] }: CommandEnding,
-  stdout: LongOutput,
-  stderr: LongOutput,
-  notes: readonly string[],
-): Promise<ToolOutput> {
-  const parts = [stdout.shown().trimEnd()];
-  const errors = stderr.shown().trimEnd();
-  if (errors !== "") parts.push(`STDERR:\n${errors}`);
-  parts.push(`[${words}]`);
-  for (const [name, output] of Object.entries({ stdout, stderr })) {
-    const rest = await output.keepRest();
-    if (rest !== undefined) parts.push(`[${name}: ${rest}]`);
-  }
-  if (left.length > 0) parts.push(`[still running, as they could not be ended: ${left.map((pid) => `process ${pid}`).join(", ")}]`);
-  parts.push(...notes);
-  const result = parts.filter((part) => part !== "").join("\n");
-  return !isError ? result : { type: "content", content: [{ type: "text", text: result }], isError: true };
-}
-
-/** Coarse on purpose: the same quick command gives the same result twice, by which repetition is recognised. */
-function roundDuration(durationMs: number): string {
-  return durationMs < 1000 ? "under 1 s" : `${Math.round(durationMs / 1000)} s`;
-}
-
-/** Shows what is printed while it is printed, not more often than a person can follow. */
-function createProgress(call: ToolCall): { tell(settled: string): void; end(): void } {
-  let waiting = "";
-  let timer: NodeJS.Timeout | undefined;
-  const show = (): void => {
-    timer = undefined;
-    if (waiting === "") return;
-    const message = waiting;
-    waiting = "";
-    call.progress(message);
-    timer = setTimeout(show, PROGRESS_INTERVAL_MS);
-  };
-  return {
-    tell(settled) {
-      if (settled === "") return;
-      waiting = (waiting + settled).slice(-PROGRESS_CHARACTERS);
-      if (timer === undefined) show();
-    },
-    end() {
-      clearTimeout(timer);
-      timer = undefined;
-      waiting = "";
-    },
-  };
 }

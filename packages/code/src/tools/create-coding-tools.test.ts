@@ -16,6 +16,7 @@ describe("the tools of the coding agent", () => {
       "apply_patch",
       "bash",
       "bash_output",
+      "change_dir",
       "edit_file",
       "glob",
       "grep",
@@ -34,6 +35,7 @@ describe("the tools of the coding agent", () => {
       ["apply_patch", "write", "medium", "edit", "exclusive"],
       ["bash", "write", "high", "shell", "exclusive"],
       ["bash_output", "read", "none", "", "shared"],
+      ["change_dir", "read", "none", "", "shared"],
       ["edit_file", "write", "medium", "edit", "exclusive"],
       ["glob", "read", "none", "", "shared"],
       ["grep", "read", "none", "", "shared"],
@@ -51,6 +53,7 @@ describe("the tools of the coding agent", () => {
     ["run_command", "bash"],
     ["terminal", "bash"],
     ["ls", "list_directory"],
+    ["cd", "change_dir"],
     ["search", "grep"],
   ])("are also found as %s: %s", (alias, name) => {
     const found = workspace.tools.find((tool) => tool.aliases.includes(alias));

@@ -8,9 +8,11 @@ import type { FileHistory } from "../workspace/file-history.ts";
 import { createBashOutputTool, createKillBashTool } from "./background-commands.ts";
 import type { LeavingExecutor } from "./bash-input.ts";
 import { createBashTool } from "./bash.ts";
+import { createChangeDirTool } from "./change-dir.ts";
 import { createEditFileTool } from "./edit-file.ts";
 import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
+import { inWorkingDirectory } from "./in-working-directory.ts";
 import { createListDirectoryTool } from "./list-directory.ts";
 import { createReadFileTool } from "./read-file.ts";
 import { createSearchReplaceTool } from "./search-replace.ts";
@@ -25,6 +27,8 @@ export interface CodingToolsOptions {
   readonly texts?: FileTexts | undefined;
   /** Makes the changes of files. Default: directly on `files`, without a history. */
   readonly changes?: FileChanges | undefined;
+  /** Keeps the states of files from before each command that may write. Default: nothing is kept. */
+  readonly history?: Pick<FileHistory, "around"> | undefined;
   /** Starts commands in the root of `files`. */
   readonly exec: Executor;
   /** Present if `exec` is a sandbox that a call may leave. */
@@ -48,10 +52,11 @@ export function createCodingTools({
   const outside = leaving?.outside;
   const seen = createSeenFiles();
   const killed = new Set<string>();
-  return [
+  const tools = [
     createApplyPatchTool({ files, changes, seen, exec }),
-    createBashTool({ exec, leaving, killed, blobs, history }),
+    createBashTool({ exec, leaving, killed, blobs, files, history }),
     createBashOutputTool({ exec, outside, blobs }),
+    createChangeDirTool({ files }),
     createEditFileTool({ files, changes, seen, exec }),
     createGlobTool({ files }),
     createGrepTool({ files }),
@@ -61,4 +66,5 @@ export function createCodingTools({
     createSearchReplaceTool({ files, changes, seen, exec }),
     createWriteFileTool({ files, changes, seen, exec }),
   ];
+  return tools.map(inWorkingDirectory);
 }

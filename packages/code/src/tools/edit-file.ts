@@ -49,7 +49,7 @@ export function createEditFileTool({ files: own, changes, seen, exec }: EditFile
     category: "edit",
     risk: "medium",
     input: toolInput({
-      path: text("The file, relative to the project."),
+      path: text("The file, relative to the working directory."),
       old_string: optional(text(oldText)),
       new_string: optional(text("The text to put in its place.")),
       replace_all: optional(flag("Replace every occurrence.")),

@@ -25,7 +25,7 @@ export function createGlobTool({ files: own }: { readonly files: WorkspaceFiles 
     aliases: ["find", "find_files"],
     input: toolInput({
       pattern: text("The pattern, relative to path."),
-      path: optional(text("The folder to look in, relative to the project. Default: the project's root.")),
+      path: optional(text("The folder to look in, relative to the working directory. Default: the working directory.")),
       limit: optional(integer(`How many paths at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
     permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),

@@ -39,7 +39,7 @@ export function createGrepTool({ files: own }: { readonly files: WorkspaceFiles 
     aliases: ["search"],
     input: toolInput({
       pattern: text("The regular expression."),
-      path: optional(text("The file or folder to search, relative to the project. Default: the project's root.")),
+      path: optional(text("The file or folder to search, relative to the working directory. Default: the working directory.")),
       mode: optional(
         choice("content: matching lines (default); files: paths only; count: matching lines per file.", ["content", "files", "count"]),
       ),

@@ -19,7 +19,7 @@ export function createListDirectoryTool({ files: own }: { readonly files: Worksp
       "List the files and folders in a folder, one a line: folders first, with a slash at the end; files with their size. Not recursive: use glob for that.",
     effect: "read",
     aliases: ["list_files", "ls"],
-    input: toolInput({ path: optional(text("The folder, relative to the project. Default: the project's root.")) }),
+    input: toolInput({ path: optional(text("The folder, relative to the working directory. Default: the working directory.")) }),
     permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
     effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
     async execute({ path = "." }, call) {

@@ -49,7 +49,7 @@ export function createReadFileTool({ files: own, texts = createFileTexts({ files
     // Room for the text, its line numbers and the footer, so that nothing is cut that the footer announces.
     maxOutputBytes: MAX_OUTPUT_BYTES,
     input: toolInput({
-      path: text("The file, relative to the project."),
+      path: text("The file, relative to the working directory."),
       ranges: optional(rangesField()),
       offset: optional(integer("The first line to read, counted from 1.", { minimum: 1 })),
       limit: optional(integer("How many lines to read. Default: as many as there is room for.", { minimum: 1 })),

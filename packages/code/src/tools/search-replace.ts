@@ -62,7 +62,7 @@ export function createSearchReplaceTool({
         "The text to search, or with regex a regular expression (RE2: no lookarounds, no backreferences; ^ and $ match at lines).",
       ),
       replace: text("The text to put in place of each match. With regex, $1 or ${name} is a group, $& the match and $$ a dollar sign."),
-      path: optional(text("The file or folder to search, relative to the project. Default: the project.")),
+      path: optional(text("The file or folder to search, relative to the working directory. Default: the working directory.")),
       glob: optional(text('Only files whose path below it matches, as in "src/**/*.ts" or "*.md".')),
       regex: optional(flag("Take search as a regular expression.")),
       ignore_case: optional(flag("Match letters in either case.")),

@@ -35,7 +35,7 @@ export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFi
     risk: "medium",
     aliases: ["create_file"],
     input: toolInput({
-      path: text("The file, relative to the project."),
+      path: text("The file, relative to the working directory."),
       content: text("The whole content of the file."),
       overwrite: optional(flag("Replace an existing file although it was not read.")),
     }),

@@ -1,14 +1,13 @@
 import { resolve } from "node:path/posix";
-import { VfsError } from "@keelson/protocol";
-import type { WorkspaceFiles } from "../tools/workspace-files.ts";
+import { type Vfs, VfsError } from "@keelson/protocol";
 import type { WorkingDirectory } from "./working-directory.ts";
 
 /**
  * Makes a working directory for the tools of a run.
  * @param start the folder to begin in, as of a session that is resumed. Default: the root of `files`
  */
-export function createWorkingDirectory(files: WorkspaceFiles, start: string = files.root): WorkingDirectory {
-  let path = resolve(files.root, start);
+export function createWorkingDirectory(files: Pick<Vfs, "root" | "stat">, start: string = files.root ?? "/"): WorkingDirectory {
+  let path = resolve(files.root ?? "/", start);
   let last: Promise<void> = Promise.resolve();
 
   async function moveTo(to: string): Promise<void> {

@@ -356,7 +356,7 @@ describe("batches", () => {
 });
 
 describe("what a tool does", () => {
-  it("is told as its result, its progress and its end [EV-05, EV-06, TL-07]", async () => {
+  it("is told as its result, its progress and its end [EV-05, EV-06, TL-07, TC-16]", async () => {
     const tool = recordingTool("build", { effect: "read" });
     tool.execute = async (_input, { progress, callId, idempotencyKey, attempt, agent, session, runId }) => {
       progress("compiling", 0.5);

@@ -297,7 +297,10 @@ async function writableFolders({ filesystem }: SandboxPolicy, workspace: string)
 /** A command line is judged as far as it can be read; what can't be read is refused where only some programs are allowed. */
 async function checkCommands({ commands }: SandboxPolicy, request: ExecuteRequest, cwd: string): Promise<void> {
   if (commands === undefined) return;
-  const effects = request.command === undefined ? programEffects(request.program ?? "") : await readCommandLine(request.command, { cwd });
+  const effects =
+    request.command === undefined
+      ? programEffects(request.program ?? "")
+      : await readCommandLine(request.command, { cwd, folder: request.cwd });
   const [refused] = [...judgeCommands(commands, effects), ...judgeUnknownCommands(commands, effects)];
   if (refused !== undefined) throw new EnvironmentError({ kind: "isolation-violation", message: `The command was not run. ${refused}` });
 }

@@ -22,11 +22,14 @@ export async function withHiddenOutput<Response extends ExecuteResponse>(
   run: (changed: Pick<ExecuteRequest, "onOutput" | "blobs">) => Promise<Response>,
 ): Promise<Response> {
   const [stdout, stderr] = [hiddenOutput(newHider, request, "stdout"), hiddenOutput(newHider, request, "stderr")];
-  const {
-    stdoutBlob: _stdout,
-    stderrBlob: _stderr,
-    ...response
-  } = await run({ blobs: undefined, onOutput: (stream, text) => (stream === "stdout" ? stdout : stderr).push(text) });
+  const onOutput = (stream: "stdout" | "stderr", text: string): void => (stream === "stdout" ? stdout : stderr).push(text);
+  const ran = await run({ blobs: undefined, onOutput }).catch((error: unknown) => {
+    // A command that was cancelled printed this, too.
+    stdout.end("");
+    stderr.end("");
+    throw error;
+  });
+  const { stdoutBlob: _stdout, stderrBlob: _stderr, ...response } = ran;
   const hidden = { stdout: stdout.end(response.stdout), stderr: stderr.end(response.stderr) };
   const [stdoutBlob, stderrBlob] = [await stdout.blob(), await stderr.blob()];
   return { ...response, ...hidden, ...(stdoutBlob && { stdoutBlob }), ...(stderrBlob && { stderrBlob }) } as Response;

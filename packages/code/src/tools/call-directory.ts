@@ -1,0 +1,80 @@
+import { isAbsolute, join, normalize, relative, resolve } from "node:path/posix";
+import { type CallPlace, type ToolCall, type ToolOutput, type Vfs, VfsError } from "@keelson/protocol";
+import type { WorkspaceFiles } from "./workspace-files.ts";
+
+/** The name under which the session keeps the working directory. */
+const DIRECTORY = "directory";
+
+/**
+ * Returns the working directory of a call, relative to the project; "." is the project itself. All calls of one response have the same, because they
+ * were judged together.
+ */
+export function directoryOf({ kept }: Pick<CallPlace, "kept">): string {
+  const found = kept?.[DIRECTORY];
+  return typeof found === "string" && !leadsOut(found) ? normalize(found) : ".";
+}
+
+/** Returns a path that a call names, relative to the project. Absolute paths, and those in the home folder, stay. */
+export function fromDirectory(place: Pick<CallPlace, "kept">, path: string): string {
+  const directory = directoryOf(place);
+  if (directory === "." || isAbsolute(path) || path.startsWith("~")) return path;
+  // Behind a link, `..` is the folder above its target, which only the system knows.
+  return path.split("/").includes("..") ? `${directory}/${path}` : join(directory, path);
+}
+
+/** Moves the working directory of later calls. @param path absolute, with links followed @returns true if it is in the project */
+export async function moveDirectory(call: ToolCall, path: string, files: Vfs | WorkspaceFiles): Promise<boolean> {
+  const inside = relative(await realRoot(files), path) || ".";
+  if (leadsOut(inside)) return false;
+  call.keep?.(DIRECTORY, inside);
+  return true;
+}
+
+/** Follows the shell of a command that succeeded. @returns a note for the model if the folder is another now */
+export async function followDirectory(
+  call: ToolCall,
+  path: string | undefined,
+  own: WorkspaceFiles | undefined,
+): Promise<readonly string[]> {
+  const files = call.environment === undefined ? own : call.environment.files;
+  if (path === undefined || files === undefined || call.keep === undefined) return [];
+  const before = directoryOf(call);
+  if (resolve(await realRoot(files), before) === path) return [];
+  if (!(await moveDirectory(call, path, files)))
+    return [`[${path} is outside of the project: your next commands start in ${shown(before)} as before]`];
+  const inside = relative(await realRoot(files), path) || ".";
+  return [`[the working directory is now ${shown(inside)}: commands and relative paths of your next responses start there]`];
+}
+
+/** Leaves a working directory that is gone. @returns the result of the call, which was judged in that folder and so does not run; `undefined` if it is there */
+export async function leaveMissingDirectory(call: ToolCall, own: WorkspaceFiles | undefined): Promise<ToolOutput | undefined> {
+  const files = call.environment === undefined ? own : call.environment.files;
+  const directory = directoryOf(call);
+  if (directory === "." || files === undefined || (await isFolder(files, directory, call.signal))) return undefined;
+  call.keep?.(DIRECTORY, ".");
+  const text = `Not run: the working directory ${shown(directory)} is gone. Commands start in the project's root again; call this again if it fits there.`;
+  return { type: "content", content: [{ type: "text", text }], isError: true };
+}
+
+async function isFolder(files: Vfs, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await files.stat(path, { signal })).isDir;
+  } catch (error) {
+    if (VfsError.is(error)) return false;
+    throw error;
+  }
+}
+
+async function realRoot(files: Vfs): Promise<string> {
+  const { root = "/" } = files;
+  return files.realPath === undefined ? root : files.realPath(".");
+}
+
+function leadsOut(path: string): boolean {
+  const plain = normalize(path);
+  return isAbsolute(plain) || plain === ".." || plain.startsWith("../");
+}
+
+function shown(directory: string): string {
+  return directory === "." ? "the project's root" : directory;
+}
