@@ -40,7 +40,7 @@ export interface TerminalInput {
 }
 
 // A lone Esc is told from the beginning of a key's sequence by what follows it at once.
-const ESCAPE_MS = 30;
+const ESCAPE_MS = 20;
 
 export function createTerminalInput({
   input,

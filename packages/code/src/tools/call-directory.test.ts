@@ -26,7 +26,7 @@ describe("a cd in a command that succeeded", () => {
     expect(await bash("cd sub && pwd")).toMatch(/\[the working directory is now sub: commands and relative paths/);
     expect(await bash("cd deep; pwd")).toMatch(new RegExp(`^${workspace.root}/sub/deep\n`));
     expect(await bash("cat a.txt")).toMatch(/^inner\n/);
-    expect(await bash('cd "$OLDPWD" 2>/dev/null; cd ../..')).toContain("is now the project's root");
+    expect(await bash("cd ../..")).toContain("is now the project's root");
     expect(await bash("cat a.txt")).toMatch(/^outer\n/);
   });
 

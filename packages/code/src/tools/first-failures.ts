@@ -55,9 +55,10 @@ export function createFirstFailures(): FirstFailures {
  * moved by a few lines is the same. Nothing is known of any tool here.
  */
 export function errorSignatures(output: string): string[] {
-  const lines = [...new Set(output.split("\n").slice(-MAX_LINES).map(normalised))].filter((line) => line.length >= MIN_CHARACTERS);
+  const all = output.split("\n").slice(-MAX_LINES).map(normalised);
+  const lines = [...new Set(all)].filter((line) => line.length >= MIN_CHARACTERS);
   const counts = new Map<string, number>();
-  for (const line of lines) for (const word of wordsOf(line)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const line of all) for (const word of wordsOf(line)) counts.set(word, (counts.get(word) ?? 0) + 1);
   const weight = (line: string): number => [...wordsOf(line)].reduce((sum, word) => sum + 1 / (counts.get(word) ?? 1), 0);
   return lines
     .map((line, index) => ({ line, index, weight: weight(line) }))

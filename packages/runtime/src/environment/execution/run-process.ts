@@ -125,8 +125,13 @@ async function follow(
     if (stopped === "cancelled") {
       // Those that left the group get the signals at the same time, so that all of it is gone after one grace.
       const graceMs = request.cancelGraceMs ?? killGraceMs;
-      await Promise.all([endProcessGroup(group, graceMs), endRest(graceMs)]);
-      return endRest(graceMs);
+      let isGroupGone = false;
+      const groupGone = endProcessGroup(group, graceMs).then(() => void (isGroupGone = true));
+      const [left, isAll] = await Promise.all([endRest(graceMs).then((rest) => [rest, isGroupGone] as const), groupGone]).then(
+        ([rest]) => rest,
+      );
+      // The group may have started others after the last look.
+      return isAll ? left : endRest(graceMs);
     }
     await endProcessGroup(group, killGraceMs);
     return endRest(killGraceMs);

@@ -69,8 +69,9 @@ export async function endStrays(variable: string, graceMs: number): Promise<read
     for (let waited = 0; left.length > 0 && waited < limitMs; lookMs = Math.min(LAST_LOOK_MS, lookMs * 2)) {
       // Who was started meanwhile is asked, too.
       for (const pid of left) send(pid, signal);
-      await sleep(lookMs);
-      waited += lookMs;
+      const step = Math.min(lookMs, limitMs - waited);
+      await sleep(step);
+      waited += step;
       left = await find();
     }
   }
