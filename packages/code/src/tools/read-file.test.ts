@@ -157,6 +157,7 @@ describe("files that read_file does not show as they are", () => {
   it("say how their lines end if that is not LF or CR LF alone", async () => {
     workspace.put("mac.txt", "one\rtwo\r");
     workspace.put("mixed.txt", "one\r\ntwo\n");
+    expect(await read({ path: "mixed.txt", pages: "2" })).toMatch(/The file is no PDF: pages was not used/);
     expect(await read({ path: "mac.txt" })).toBe("1\tone\n2\ttwo\n[The lines end with CR alone.]");
     expect(await read({ path: "mixed.txt" })).toBe("1\tone\n2\ttwo\n[Some lines end with CR LF, others with LF.]");
   });
@@ -191,6 +192,15 @@ describe("files that read_file does not show as they are", () => {
       ],
     });
     expect(await workspace.say("read_file", { path: "a.ipynb", ranges: ["1-2"] })).not.toContain("<image>");
+    const lines = Array.from({ length: 8 }, (_, at) => `a${at}`).join("\n");
+    const many = [cells[0], { ...cells[0], source: lines }, cells[0], cells[0], cells[0]];
+    workspace.put("many.ipynb", JSON.stringify({ cells: many, nbformat: 4 }));
+    // The image of line 3 is not that of line 13.
+    expect(await workspace.say("read_file", { path: "many.ipynb", ranges: ["12-13"] })).toMatch(
+      /^12\ta7\n13\t\[Image: image\/png\]\n[^<]*<image>$/,
+    );
+    const small = await workspace.say("read_file", { path: "many.ipynb" }, { batch: { contextLeft: 10_000, reads: 1 } });
+    expect(small).toMatch(/\[4 images of these lines are too large or too many to be sent\.\]\n<image>$/);
     expect(await read({ path: "a.ipynb", raw: true })).toMatch(/^1\t\{"cells":/);
   });
 
@@ -234,6 +244,13 @@ describe("what read_file has shown of a file", () => {
     await read({ path: "a.pdf" });
     expect(await write("a.ts")).toMatch(/^ERROR Only parts/);
     expect(await write("a.pdf")).toMatch(/^ERROR Only parts/);
+  });
+
+  it("is not the whole if a part of a notebook was shown as JSON, and then its cells", async () => {
+    workspace.put("a.ipynb", JSON.stringify({ cells: [{ cell_type: "code", source: "a" }], nbformat: 4 }, null, 2));
+    await read({ path: "a.ipynb", raw: true, ranges: ["1-3"] });
+    await read({ path: "a.ipynb" });
+    expect(await write("a.ipynb")).toMatch(/^ERROR Only parts/);
   });
 
   it("is forgotten when the file has another content", async () => {

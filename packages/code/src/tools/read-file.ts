@@ -38,6 +38,8 @@ const MAX_READ_TOKENS = 40_000;
 const MAX_OUTPUT_BYTES = 192 * 1024;
 const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 const MAX_NOTEBOOK_IMAGES = 5;
+/** The approximate tokens of an image for most models. */
+const IMAGE_TOKENS = 1_600;
 
 /** Shows a text file with line numbers, an image as an image, and a folder as its listing. */
 export function createReadFileTool({ files: own, texts = createFileTexts({ files: own }), seen }: ReadFileOperations): Tool<ReadFileInput> {
@@ -80,9 +82,12 @@ export function createReadFileTool({ files: own, texts = createFileTexts({ files
             const { digest, form, lines } = opened.text;
             // A PDF or notebook as text shows nothing of the bytes that an overwrite would replace.
             const regions = form === "text" && presented.shown.length > 0 ? presented.shown : [{ start: 1, end: 0 }];
-            for (const region of regions) seen?.seeLines(session, real, digest, { ...region, total: form === "text" ? lines.length : -1 });
+            for (const region of regions)
+              seen?.seeLines(session, real, digest, { ...region, total: form === "text" ? lines.length : Number.POSITIVE_INFINITY });
             const note = opened.changedWhileRead ? "\n[The file changed while it was read: some lines may be old. Read it again.]" : "";
-            return withImages(opened.text, presented.text + note);
+            const pagesNote =
+              input.pages !== undefined && form !== "pdf" ? "\n[The file is no PDF: pages was not used. Name lines with ranges.]" : "";
+            return withImages(opened.text, presented.text + note + pagesNote, maxTokens);
           }
         }
       });
@@ -146,10 +151,12 @@ function presentImage(name: string, content: Uint8Array, size: number, mediaType
 }
 
 /** Adds the images of a notebook whose lines are shown. */
-function withImages({ images, lines }: FileText, shown: string): ToolOutput {
-  const visible = images.filter(({ line }) => shown.includes(`${line}\t${lines[line - 1]}`));
+function withImages({ images, lines }: FileText, shown: string, maxTokens: number): ToolOutput {
+  const visible = images.filter(({ line }) => `\n${shown}`.includes(`\n${line}\t${lines[line - 1]}`));
   if (visible.length === 0) return shown;
-  const sent = visible.filter(({ data }) => data.length <= (MAX_IMAGE_BYTES * 4) / 3).slice(0, MAX_NOTEBOOK_IMAGES);
+  const sent = visible
+    .filter(({ data }) => data.length <= (MAX_IMAGE_BYTES * 4) / 3)
+    .slice(0, Math.max(1, Math.min(MAX_NOTEBOOK_IMAGES, Math.floor(maxTokens / IMAGE_TOKENS))));
   const note =
     sent.length < visible.length
       ? `\n[${counted(visible.length - sent.length, "image")} of these lines are too large or too many to be sent.]`
