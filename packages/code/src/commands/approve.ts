@@ -4,22 +4,29 @@ import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import type { CommandHost } from "../core/command-host.ts";
+import { userOf } from "../core/user-of.ts";
 import { openStores } from "../core/stores.ts";
 import type { ApproveCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
+import { createStyle, wantsColors } from "../render/style.ts";
+import { waitingLines } from "../render/waiting-lines.ts";
+import { openQuestions, tokenNamed } from "../core/waiting-questions.ts";
 
 /** Records what a person decided about a question of a run, wherever that run is. @returns the exit code */
 export async function approve(command: ApproveCommand, host: CommandHost): Promise<number> {
   const { environment, stdout } = host;
+  const { token: given, decision: kind } = command;
+  if (given === undefined || kind === undefined) return listWaiting(command, host);
   const value = command.value === "-" ? await readValue(host) : command.value;
-  const decision = readDecision(command, value);
+  const decision = readDecision({ decision: kind, ...(command.rules && { rules: command.rules }) }, value);
   await using stores = await openStores(environment);
   const runner = openSessionRunner(stores);
-  const { session } = await runner.approve(command.token, { ...decision, ...byWhom(environment) });
+  const token = await tokenNamed(given, runner);
+  const { session } = await runner.approve(token, { ...decision, ...byWhom(environment) });
   stdout.write(`recorded: ${decision.type}\n`);
   if (decision.type === "allow-always") {
-    const rules = decision.rules ?? (await offeredRules(runner, session, command.token));
+    const rules = decision.rules ?? (await offeredRules(runner, session, token));
     stdout.write(
       rules.length === 0
         ? "allowed: this call only, since there is no rule for more\n"
@@ -27,6 +34,15 @@ export async function approve(command: ApproveCommand, host: CommandHost): Promi
     );
   }
   stdout.write(`A run that waits in another process goes on by itself. One that ended goes on with:\n  ${host.command} -p -r ${session}\n`);
+  return 0;
+}
+
+/** Prints the open questions of all sessions. @returns the exit code */
+async function listWaiting({ json = false }: ApproveCommand, { environment, stdout, command, now }: CommandHost): Promise<number> {
+  await using stores = await openStores(environment);
+  const waiting = await openQuestions(openSessionRunner(stores));
+  if (json) stdout.write(`${JSON.stringify(waiting)}\n`);
+  else stdout.write(`${waitingLines(waiting, { command, now: now(), columns: stdout.columns ?? 100, style: createStyle(wantsColors(stdout, environment)) }).join("\n")}\n`);
   return 0;
 }
 
@@ -43,7 +59,10 @@ async function offeredRules({ sessions }: CodingRunner, session: string, token: 
 }
 
 /** @throws UsageError when the value does not fit the decision */
-function readDecision({ decision: type, rules }: ApproveCommand, value: string | undefined): Decision {
+function readDecision(
+  { decision: type, rules }: { readonly decision: Decision["type"]; readonly rules?: readonly string[] },
+  value: string | undefined,
+): Decision {
   switch (type) {
     case "allow-always":
       return { type, ...(rules !== undefined && { rules }) };
@@ -88,6 +107,6 @@ function readJson(type: string, value: string | undefined): JsonValue {
 
 /** A claim, which the log keeps beside the decision. */
 function byWhom(environment: { readonly [name: string]: string | undefined }): { readonly by?: string } {
-  const user = environment["USER"] ?? environment["LOGNAME"];
-  return user === undefined || user === "" ? {} : { by: user };
+  const user = userOf(environment);
+  return user === undefined ? {} : { by: user };
 }

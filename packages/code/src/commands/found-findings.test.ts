@@ -45,3 +45,16 @@ it("lists each file of instructions, also below the folder and those that are no
     "missing packages/a/CLAUDE.md not used: not trusted as it is: keelson trust accept packages/a/CLAUDE.md",
   ]);
 });
+
+it("lists skills, commands and files of other agents, each with the reason", async () => {
+  put("ada/.claude/skills/pdf/SKILL.md", "---\ndescription: read PDF files\n---\nUse pdftotext.");
+  put("project/.claude/skills/theirs/SKILL.md", "---\ndescription: their way\n---\nDo it.");
+  put("project/.claude/commands/fix.md", "Fix it.");
+  put("project/.cursor/mcp.json", "{}");
+  expect(await findings()).toEqual([
+    "ok ~/.claude/skills/pdf/SKILL.md the skill pdf",
+    "missing .claude/skills/theirs/SKILL.md not used: not trusted as it is: keelson trust accept .claude/skills/theirs/SKILL.md",
+    "missing .claude/commands/fix.md not used: not trusted as it is: keelson trust accept .claude/commands/fix.md",
+    expect.stringMatching(/^missing \.cursor\/mcp\.json not used: its servers are not used: copy/),
+  ]);
+});

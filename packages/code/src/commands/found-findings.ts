@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { loadSettings, shownFile } from "../settings/load-settings.ts";
+import { filesOfOthers } from "../settings/files-of-others.ts";
 import type { FoundItem } from "../settings/found-item.ts";
 import { userHome } from "../settings/settings-places.ts";
 import { type AgentsMdOptions, findAgentsMd, repositoryRoot } from "../instructions/index.ts";
@@ -27,6 +28,7 @@ export async function foundFindings(folder: string, { environment }: Pick<Comman
       ...(await loadSettings({ home: home.path, environment, trust })).found,
       ...(await foundSkills(folders, trust)),
       ...(await foundCommands(folders, trust)),
+      ...(await filesOfOthers(folders)),
       ...(await foundInstructions({ cwd, home: home.path, userHome: user }, trust)),
     ];
     return found.map((item) => findingOf(item, project, user));

@@ -5,6 +5,8 @@ import { homePolicy } from "../core/agent-permissions.ts";
 import { givenPath } from "../core/given-path.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { type Launch, launchFromMetadata, mergedOptions } from "../core/launch.ts";
+import { userOf } from "../core/user-of.ts";
+import { sessionFacts } from "../core/session-facts.ts";
 import { sessionNamed } from "../core/listed-session.ts";
 import { accessVariable, type ModelAccess, VENDORS } from "../core/model-access.ts";
 import { loadSettings } from "../settings/load-settings.ts";
@@ -35,7 +37,9 @@ export async function findSession(
   if (session.type === "new" || session.type === "choose") return undefined;
   const folder = await workingFolder(host, cwd);
   const id =
-    session.type === "named" ? ((await sessionNamed(stores.log, session.id)) as SessionId) : await newestSession(stores.log, folder);
+    session.type === "named"
+      ? ((await sessionNamed(stores.log, session.id)) as SessionId)
+      : await newestSession(stores.log, folder, (one, tags) => isOwnTurn(one, tags, stores, host));
   if (id === undefined) throw noSession(folder);
   if ((await stores.log.head(sessionLog(id))) === 0)
     throw new AgentError({
@@ -47,6 +51,18 @@ export async function findSession(
   const { run } = state;
   const known = { model: run?.model, setModel: await modelSetSince(stores.log, state), launch: launchFromMetadata(run?.metadata) };
   return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
+}
+
+/** False for a session that waits for the answer of another person, or of a client: going on with it here would take the question from them. */
+async function isOwnTurn(id: SessionId, tags: readonly string[], { log, blobs }: Stores, { environment, stderr, command }: CommandHost): Promise<boolean> {
+  const { run } = await foldSession(log, blobs, id).catch(() => ({ run: undefined }));
+  if (run === undefined || run.status !== "suspended" || !run.waits.some(({ type }) => type === "approval" || type === "decision")) return true;
+  const starter = launchFromMetadata(run.metadata)?.user;
+  const [user, isOfClient] = [userOf(environment), tags.includes("mcp")];
+  if (!isOfClient && (starter === undefined || user === undefined || starter === user)) return true;
+  const whom = isOfClient ? "a client of keelson mcp serve" : starter;
+  stderr.write(`keelson: session ${id} waits for an answer of ${whom} and was passed over; to go on with it: ${command} -r ${id}\n`);
+  return false;
 }
 
 /**
@@ -72,7 +88,23 @@ export async function planLaunch(
   // Found out now, as a usage error, rather than in the middle of a run.
   for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
   // A log from before there was a default says nothing of a sandbox if there was none.
-  return { cwd, agent: { ...options, model }, ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }) };
+  const { facts, user } = await begunWith(cwd, options, found, host);
+  const begun = { ...(facts !== undefined && { facts }), ...(user !== undefined && { user }) };
+  return { cwd, agent: { ...options, model }, ...begun, ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }) };
+}
+
+/** A session keeps the facts that it began with, so that later runs and a resume have the same prompt. */
+async function begunWith(
+  cwd: string,
+  { folders = [] }: AgentOptions,
+  found: FoundSession | undefined,
+  { environment, now }: CommandHost,
+): Promise<Pick<Launch, "facts" | "user">> {
+  if (found?.open) return { facts: found.launch?.facts, user: found.launch?.user } as Pick<Launch, "facts" | "user">;
+  const known = found?.launch?.cwd === cwd ? found.launch.facts : undefined;
+  const facts = known ?? sessionFacts({ cwd, project: await repositoryRoot(cwd), folders, environment, now: now() });
+  const user = userOf(environment);
+  return { facts, ...(user !== undefined && { user }) };
 }
 
 /** The model and the effort that settings name. A model without a key is no default: the file may be of another program. */

@@ -1,4 +1,4 @@
-import type { Approver } from "@keelson/protocol";
+import { type Approver, EXIT_CODES } from "@keelson/protocol";
 import type { Run } from "keelson";
 import type { ModelRegistry } from "keelson/providers";
 import { openSessionRunner } from "../core/session-runner.ts";
@@ -20,6 +20,7 @@ import { repositoryRoot } from "../instructions/index.ts";
 import { askTrust } from "../modes/ask-trust.ts";
 import { chooseSession } from "../modes/choose-session.ts";
 import { converse } from "../modes/interactive.ts";
+import { messageLines } from "../modes/message-lines.ts";
 import { printRun } from "../modes/print.ts";
 import type { RunCommand } from "../options/command-line.ts";
 import { findSession, noSession, planLaunch, type FoundSession, workingFolder } from "./plan-launch.ts";
@@ -39,7 +40,8 @@ import { openTrustedProject } from "../trust/trusted-project.ts";
 /** Works on a task: one response for a program or a reader, or a conversation in a terminal. @returns the exit code */
 export async function run(command: RunCommand, host: CommandHost): Promise<number> {
   const interactive = !command.print && host.stdin.isTTY === true && host.stdout.isTTY === true;
-  const task = interactive ? command.task : await readTask(command, host);
+  const isStreamed = command.inputFormat === "stream-json";
+  const task = interactive || isStreamed ? command.task : await readTask(command, host);
   // Everything below is awaited here: what is opened is closed when this function is left.
   await using stores = await openStores(host.environment);
   const access = await openModels(host.environment);
@@ -114,7 +116,19 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     ...(command.onApproval === "deny" && { approvals: denyAll }),
   });
   const print = (begun: Run<unknown>): Promise<number> =>
-    printRun(begun, { format: command.outputFormat, model: launch.agent.model }, host);
+    printRun(
+      begun,
+      {
+        format: command.outputFormat,
+        model: launch.agent.model,
+        claude: {
+          cwd: launch.cwd,
+          permissionMode: launch.agent.permissionMode ?? policy?.permissions.mode ?? "default",
+          partialMessages: command.partialMessages === true,
+        },
+      },
+      host,
+    );
   if (found !== undefined) {
     const cost = resumeCost(await runner.sessions.get(found.id), host.now(), access.models);
     if (cost !== undefined) host.stderr.write(`keelson: session ${found.id} ${resumeCostLine(cost)}\n`);
@@ -126,16 +140,26 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
       resumed.setModel(command.agent.model).catch((error: unknown) => void host.stderr.write(`keelson: ${String(error)}\n`));
     return await print(resumed);
   }
-  if (task === undefined)
+  if (task === undefined && !isStreamed)
     throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
   const session =
     found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
   history.mark(session);
   // Watched from the same moment on, so that no event is missed.
   const folders = { home: stores.home.path, userHome: userHome(host.environment), project: repository };
-  const message = await expandTask(task, folders, trust);
   const limits = { onBudget: launch.agent.onBudget ?? "end" };
-  return await print(runner.run(message, { session, model: launch.agent.model, limits, metadata: launchToMetadata(launch) }));
+  const start = async (text: string): Promise<number> =>
+    print(
+      runner.run(await expandTask(text, folders, trust), { session, model: launch.agent.model, limits, metadata: launchToMetadata(launch) }),
+    );
+  if (!isStreamed) return await start(task ?? "");
+  let code = 0;
+  for await (const text of messageLines(host.stdin)) {
+    code = await start(text);
+    // A run that waits must be answered before there can be another in its session.
+    if (code === EXIT_CODES["awaiting-approval"]) break;
+  }
+  return code;
 }
 
 /** A run that goes on gets no new task and no other terms. */

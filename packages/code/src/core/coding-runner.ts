@@ -3,6 +3,7 @@ import { createAgent, createRunner, type Agent, type SingleRunner } from "keelso
 import { createDiskVfs } from "keelson/environment";
 import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "keelson/security";
 import type { ModelRegistry } from "keelson/providers";
+import type { Schema } from "keelson/tools";
 import { createFileHistory, recordChanges, type ToolHistory } from "../history/index.ts";
 import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
@@ -75,7 +76,7 @@ export function createCodingRunner({
 }
 
 function createCodingAgent(
-  { cwd, agent, inSandbox: sandbox = false }: Launch,
+  { cwd, agent, inSandbox: sandbox = false, facts }: Launch,
   {
     projectRules,
     policy,
@@ -119,10 +120,12 @@ function createCodingAgent(
     model,
     ...(effort !== undefined && { effort }),
     ...(fallbackModel !== undefined && { fallbackModel }),
+    ...(agent.outputSchema !== undefined && { output: agent.outputSchema as unknown as Schema<undefined> }),
     instructions: async function codingInstructions() {
       const projectInstructions = await readAgentsMd({ cwd, home: home.path, userHome: project.userHome, isTrusted });
       const variables = withheldLines(commandEnvironment(policy, { sandbox }));
-      return systemPrompt({ cwd, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(cwd, policy) }) });
+      const appended = agent.appendSystemPrompt;
+      return systemPrompt({ cwd, facts, appended, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(cwd, policy) }) });
     },
     tools: withoutSecretValues(tools, secrets),
     ...(toolSources.length > 0 && { toolSources: toolSources.map((source) => redactToolSource(source, secrets.redactor)) }),

@@ -4,9 +4,15 @@ import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from
 
 const launch: Launch = {
   cwd: "/project",
+  facts: "At the start of this session:",
+  user: "ada",
   agent: {
     model: "a/b",
     fallbackModel: "a/c",
+    effort: "high",
+    folders: ["/shared"],
+    appendSystemPrompt: "Answer in French.",
+    outputSchema: { type: "object" },
     permissionMode: "accept-edits",
     policy: "/home/ada/policy.json",
     sandbox: true,

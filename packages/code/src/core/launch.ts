@@ -19,21 +19,26 @@ export interface Launch {
   readonly agent: AgentOptions & { readonly model: string };
   /** True if its commands run in a sandbox. Absent: not yet found out. */
   readonly inSandbox?: boolean;
+  /** The date, system, folders and git at the start of the session. Absent: it began with an earlier version. */
+  readonly facts?: string;
+  /** The user of the system that started it: a claim, which decides whether `-c` takes the session. */
+  readonly user?: string;
 }
 
 /** The mark in the log of a sandbox that held because nothing switched it off. A version that does not know the word takes it for `true`. */
 const BY_DEFAULT = "default";
 
-export function launchToMetadata({ cwd, agent, inSandbox }: Launch): JsonObject {
+export function launchToMetadata({ cwd, agent, inSandbox, facts, user }: Launch): JsonObject {
   const { rules, ...options } = agent;
   const held = { ...(inSandbox !== undefined && { inSandbox }), ...(inSandbox && agent.sandbox === undefined && { sandbox: BY_DEFAULT }) };
-  return { cwd, launch: { ...options, ...held, rules: rules.map(({ pattern, behavior }) => ({ pattern, behavior })) } };
+  const begun = { ...(facts !== undefined && { facts }), ...(user !== undefined && { user }) };
+  return { cwd, launch: { ...options, ...held, ...begun, rules: rules.map(({ pattern, behavior }) => ({ pattern, behavior })) } };
 }
 
 /** Reads it back. Fields that are missing or that this version does not understand are left to their defaults; `undefined` without a folder. */
 export function launchFromMetadata(
   metadata: JsonObject | undefined,
-): { readonly cwd: string; readonly agent: AgentOptions; readonly inSandbox?: boolean } | undefined {
+): (Pick<Launch, "cwd" | "inSandbox" | "facts" | "user"> & { readonly agent: AgentOptions }) | undefined {
   const cwd = metadata?.["cwd"];
   if (typeof cwd !== "string") return undefined;
   const given = objectOf(metadata?.["launch"]);
@@ -43,6 +48,8 @@ export function launchFromMetadata(
   return {
     cwd,
     ...(typeof inSandbox === "boolean" && { inSandbox }),
+    ...(typeof given["facts"] === "string" && { facts: given["facts"] }),
+    ...(typeof given["user"] === "string" && { user: given["user"] }),
     agent: {
       rules: Array.isArray(rules) ? (rules as readonly JsonValue[]).flatMap(ruleOf) : [],
       ...(typeof model === "string" && { model }),
@@ -50,6 +57,8 @@ export function launchFromMetadata(
       ...((EFFORT_LEVELS as readonly unknown[]).includes(effort) && { effort: effort as EffortLevel }),
       ...(Array.isArray(folders) && { folders: (folders as readonly JsonValue[]).filter((folder) => typeof folder === "string") }),
       ...((PERMISSION_MODES as readonly unknown[]).includes(permissionMode) && { permissionMode: permissionMode as PermissionMode }),
+      ...(typeof given["appendSystemPrompt"] === "string" && { appendSystemPrompt: given["appendSystemPrompt"] }),
+      ...(given["outputSchema"] !== undefined && { outputSchema: objectOf(given["outputSchema"]) }),
       ...(typeof policy === "string" && { policy }),
       ...(sandbox === false && { sandbox }),
       // Any other value was meant to confine, not to open.

@@ -17,10 +17,20 @@ export function isOfFolder(tags: readonly string[], folder: string): boolean {
   return tags.includes(folderTag(folder));
 }
 
-/** The session of this folder that was written to last. */
-export async function newestSession(log: EventLog, folder: string): Promise<SessionId | undefined> {
+/**
+ * The session of this folder that was written to last.
+ * @param fits false for one that is passed over
+ */
+export async function newestSession(
+  log: EventLog,
+  folder: string,
+  fits: (id: SessionId, tags: readonly string[]) => Promise<boolean> = async () => true,
+): Promise<SessionId | undefined> {
   const sessions = (await sessionIds(log)).toSorted((a, b) => b.updatedAt - a.updatedAt);
-  for (const { id } of sessions) if (isOfFolder(await firstTags(log, id), folder)) return id as SessionId;
+  for (const { id } of sessions) {
+    const tags = await firstTags(log, id);
+    if (isOfFolder(tags, folder) && (await fits(id as SessionId, tags))) return id as SessionId;
+  }
   return undefined;
 }
 

@@ -6,12 +6,16 @@ export interface SystemPromptOptions {
   readonly sandbox?: string;
   /** The variables that commands lack. */
   readonly variables?: string | undefined;
+  /** The date, system, folders and git at the start of the session. */
+  readonly facts?: string | undefined;
+  /** A text of the person. */
+  readonly appended?: string | undefined;
   /** The text of the files of instructions. */
   readonly projectInstructions?: string;
 }
 
 /** What the model is told before everything else. Nothing in it changes from turn to turn, so that vendors can cache it. */
-export function systemPrompt({ cwd, sandbox, variables, projectInstructions = "" }: SystemPromptOptions): string {
+export function systemPrompt({ cwd, sandbox, variables, facts, appended, projectInstructions = "" }: SystemPromptOptions): string {
   const parts = [
     `You are Keelson, a coding agent in a terminal. You work on the project in ${cwd} (${platform()}) with the tools you are given.
 
@@ -25,8 +29,10 @@ How to work:
 
 How to answer: in plain text, short, with file names and line numbers where they help. End with what you did and what is left.`,
   ];
+  if (facts !== undefined) parts.push(facts);
   if (sandbox !== undefined) parts.push(sandbox);
   if (variables !== undefined) parts.push(variables);
+  if (appended !== undefined) parts.push(appended);
   // At the end: what follows would count as a file's.
   if (projectInstructions.trim() !== "")
     parts.push(`The project's own instructions (the later file wins if they differ):\n\n${projectInstructions.trim()}`);

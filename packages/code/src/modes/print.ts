@@ -8,6 +8,7 @@ import { printable } from "../render/printable.ts";
 import { createRunView } from "../render/run-view.ts";
 import { createStyle, wantsColors } from "../render/style.ts";
 import type { OutputStream, CommandHost } from "../core/command-host.ts";
+import { type ClaudeStreamOptions, createClaudeStream } from "./claude-stream.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { handleInterrupts, reportRejection } from "./interrupts.ts";
 import { outcomeJson } from "./outcome-json.ts";
@@ -18,6 +19,8 @@ import { withoutLastResponse } from "./without-last-response.ts";
 export interface PrintOptions {
   readonly format: OutputFormat;
   readonly model: string;
+  /** Facts that `claude-stream-json` begins with. */
+  readonly claude?: Pick<ClaudeStreamOptions, "cwd" | "permissionMode" | "partialMessages">;
 }
 
 /**
@@ -25,7 +28,8 @@ export interface PrintOptions {
  * everything else.
  * @returns the exit code
  */
-export async function printRun(run: Run<unknown>, { format, model }: PrintOptions, host: CommandHost): Promise<number> {
+export async function printRun(run: Run<unknown>, options: PrintOptions, host: CommandHost): Promise<number> {
+  const { format, model } = options;
   const { stdout, stderr, environment, signals, command } = host;
   const note = (text: string): void => void stderr.write(`keelson: ${text}\n`);
   const calls = createRunningCalls();
@@ -44,7 +48,13 @@ export async function printRun(run: Run<unknown>, { format, model }: PrintOption
   stdout.on("error", onClosed);
   try {
     const outcome =
-      format === "text" ? await printText(run, model, host) : format === "stream-json" ? await printEvents(run, host) : await run.outcome;
+      format === "text"
+        ? await printText(run, model, host)
+        : format === "stream-json"
+          ? await printEvents(run, host)
+          : format === "claude-stream-json"
+            ? await printClaudeStream(run, options, host)
+            : await run.outcome;
     await seen;
     const commands = isSuspendReason(outcome.reason) ? decisionCommands(command, run.session, outcome.waits ?? []) : undefined;
     if (format === "json") stdout.write(`${outcomeJson(outcome, { id: run.id, session: run.session, model }, commands)}\n`);
@@ -82,7 +92,8 @@ async function printText(
   } finally {
     live?.close();
   }
-  const response = printable(work.lastResponse() ?? (outcome.reason === "complete" ? outcome.text : ""));
+  const said = work.lastResponse() ?? (outcome.reason === "complete" ? outcome.text : "");
+  const response = printable(outcome.output === undefined ? said : JSON.stringify(outcome.output));
   if (response !== "") stdout.write(response.endsWith("\n") ? response : `${response}\n`);
   return outcome;
 }
@@ -93,6 +104,20 @@ async function printEvents(run: Run<unknown>, { stdout }: CommandHost): Promise<
     if (!stdout.write(`${JSON.stringify(event)}\n`)) await drained(stdout);
   }
   return run.outcome;
+}
+
+async function printClaudeStream(run: Run<unknown>, options: PrintOptions, { stdout, now }: CommandHost): Promise<RunOutcome<unknown>> {
+  const begun = now();
+  const { model, claude = { cwd: "", permissionMode: "default", partialMessages: false } } = options;
+  const stream = createClaudeStream({ ...claude, model, session: run.session });
+  const write = async (line: object): Promise<void> => {
+    if (!stdout.write(`${JSON.stringify(line)}\n`)) await drained(stdout);
+  };
+  await write(stream.begin());
+  for await (const event of run) for (const line of stream.lines(event)) await write(line);
+  const outcome = await run.outcome;
+  await write(stream.end(outcome, now() - begun));
+  return outcome;
 }
 
 function drained(stream: OutputStream): Promise<void> {

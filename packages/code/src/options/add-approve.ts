@@ -8,19 +8,28 @@ import { UsageError } from "./usage-error.ts";
 export function addApprove(program: Command, accept: (command: CommandLine) => void): void {
   program
     .command("approve")
-    .description("decide what a suspended run asks")
-    .argument("<token>", "the token of the question")
-    .addArgument(program.createArgument("<decision>", "the answer").choices(DECISION_TYPES))
+    .description("decide what a suspended run asks; alone, list what waits")
+    .argument("[token]", "the token of the question, or its short id")
+    .addArgument(program.createArgument("[decision]", "the answer").choices(DECISION_TYPES))
     .argument(
       "[value...]",
       "JSON of allow-modified and supply, reason of deny, fail and abort (- reads standard input); rules of allow-always, by default the narrowest that the question offers",
     )
-    .action((token: string, decision: (typeof DECISION_TYPES)[number], values: string[]) =>
-      accept(approveCommand(token, decision, values)),
+    .option("--json", "print JSON")
+    .action((token: string | undefined, decision: (typeof DECISION_TYPES)[number] | undefined, values: string[], options: { json?: true }) =>
+      accept(approveCommand(token, decision, values, options.json === true)),
     );
 }
 
-function approveCommand(token: string, decision: (typeof DECISION_TYPES)[number], values: readonly string[]): ApproveCommand {
+function approveCommand(
+  token: string | undefined,
+  decision: (typeof DECISION_TYPES)[number] | undefined,
+  values: readonly string[],
+  json: boolean,
+): ApproveCommand {
+  if (token === undefined) return { type: "approve", ...(json && { json }) };
+  if (decision === undefined)
+    throw new UsageError(`there is no decision about ${token}`, `Add one of ${DECISION_TYPES.join(", ")}; keelson approve alone lists what waits.`);
   const command = { type: "approve", token, decision } as const;
   if (values.length === 0) return command;
   if (decision === "allow-always") return { ...command, rules: values.map((rule) => parseRule(rule, "allow").pattern) };

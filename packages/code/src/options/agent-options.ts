@@ -9,6 +9,8 @@ export function agentOptions(options: ProgramOptions, rules: readonly Permission
     ...(options.model !== undefined && { model: options.model }),
     ...(options.fallbackModel !== undefined && { fallbackModel: options.fallbackModel }),
     ...(options.effort !== undefined && { effort: options.effort }),
+    ...(options.appendSystemPrompt !== undefined && { appendSystemPrompt: options.appendSystemPrompt }),
+    ...(options.jsonSchema !== undefined && { outputSchema: options.jsonSchema }),
     ...(options.addDir !== undefined && { folders: options.addDir }),
     ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
     ...(options.policy !== undefined && { policy: options.policy }),

@@ -1,9 +1,15 @@
 import type { Decision, EffortLevel, JsonObject, PermissionMode, PermissionRule, RunStatus, Usd } from "@keelson/protocol";
 import type { Since } from "./parse-since.ts";
 
-export type OutputFormat = "text" | "json" | "stream-json";
+/** `claude-stream-json`: lines as Claude Code writes them. */
+export type OutputFormat = "text" | "json" | "stream-json" | "claude-stream-json";
 
-export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-json"];
+export const OUTPUT_FORMATS: readonly OutputFormat[] = ["text", "json", "stream-json", "claude-stream-json"];
+
+/** `stream-json`: a message in each line of standard input. */
+export type InputFormat = "text" | "stream-json";
+
+export const INPUT_FORMATS: readonly InputFormat[] = ["text", "stream-json"];
 
 /** What a run without a person does with a question: wait for `keelson approve` (exit code 4), or deny it and go on. */
 export type OnApproval = "suspend" | "deny";
@@ -15,6 +21,10 @@ export interface AgentOptions {
   readonly effort?: EffortLevel;
   /** Folders beside the working directory; absolute where they are recorded. */
   readonly folders?: readonly string[];
+  /** Text at the end of the system prompt, before the files of instructions. */
+  readonly appendSystemPrompt?: string;
+  /** JSON Schema of the response. */
+  readonly outputSchema?: JsonObject;
   readonly permissionMode?: PermissionMode;
   readonly rules: readonly PermissionRule[];
   /** Path of a policy file; absolute where it is recorded. */
@@ -46,6 +56,10 @@ export interface RunCommand {
   /** Print the response and exit, instead of a conversation. */
   readonly print: boolean;
   readonly outputFormat: OutputFormat;
+  /** Default `text`. */
+  readonly inputFormat?: InputFormat;
+  /** Of `claude-stream-json`: also pieces of messages as they arrive. */
+  readonly partialMessages?: true;
   readonly onApproval: OnApproval;
   readonly session: SessionChoice;
   readonly fork: boolean;
@@ -57,8 +71,11 @@ export interface RunCommand {
 
 export interface ApproveCommand {
   readonly type: "approve";
-  readonly token: string;
-  readonly decision: Decision["type"];
+  /** The token of a question, or its short id. Absent: lists what waits. */
+  readonly token?: string;
+  readonly decision?: Decision["type"];
+  /** Of the list of what waits. */
+  readonly json?: true;
   /** JSON or text; `-` is standard input. */
   readonly value?: string;
   /** Of `allow-always`: patterns of allow rules. Absent: what the question offers first. */

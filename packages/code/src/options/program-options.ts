@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   type EffortLevel,
+  type JsonObject,
   PERMISSION_MODES,
   type PermissionBehavior,
   type PermissionMode,
@@ -8,7 +9,8 @@ import {
   type Usd,
 } from "@keelson/protocol";
 import { EFFORT_LEVELS } from "../core/effort-levels.ts";
-import { type OnApproval, OUTPUT_FORMATS, type OutputFormat } from "./command-line.ts";
+import { INPUT_FORMATS, type InputFormat, type OnApproval, OUTPUT_FORMATS, type OutputFormat } from "./command-line.ts";
+import { jsonSchema } from "./json-schema.ts";
 import { amount, modelName, positiveInteger } from "./option-values.ts";
 import { parseDuration } from "./parse-duration.ts";
 import { parseRule } from "./parse-rule.ts";
@@ -20,6 +22,10 @@ export interface ProgramOptions {
   readonly fallbackModel?: string;
   readonly effort?: EffortLevel;
   readonly addDir?: readonly string[];
+  readonly appendSystemPrompt?: string;
+  readonly jsonSchema?: JsonObject;
+  readonly inputFormat?: InputFormat;
+  readonly includePartialMessages?: true;
   readonly outputFormat?: OutputFormat;
   readonly permissionMode?: PermissionMode;
   readonly policy?: string;
@@ -52,6 +58,12 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
       (folder: string, before: readonly string[] = []) => [...before, folder],
     )
     .addOption(new Option("--output-format <format>", "what --print writes to standard output").choices(OUTPUT_FORMATS))
+    .addOption(
+      new Option("--input-format <format>", "with --print, what standard input holds: text, or a message in each line").choices(INPUT_FORMATS),
+    )
+    .option("--include-partial-messages", "with --output-format claude-stream-json, also pieces of messages as they arrive")
+    .option("--json-schema <schema>", "with --print, the JSON Schema that the response must have: JSON, or the path of a file", jsonSchema)
+    .option("--append-system-prompt <text>", "add a text to the system prompt")
     .addOption(new Option("--permission-mode <mode>", "what may run without asking").choices(PERMISSION_MODES))
     .addOption(ruleOption("allow", "let calls run that match, as in 'bash(npm test*)' (repeatable)", rules))
     .addOption(ruleOption("deny", "refuse calls that match (repeatable)", rules))

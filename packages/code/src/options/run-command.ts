@@ -18,12 +18,26 @@ export function runCommand(task: readonly string[], options: ProgramOptions, rul
         ? { type: "choose" }
         : { type: "named", id: options.resume };
   const text = task.join(" ").trim();
+  const format = options.outputFormat ?? "text";
+  if (options.includePartialMessages && format !== "claude-stream-json")
+    throw new UsageError(
+      "--include-partial-messages is about --output-format claude-stream-json",
+      "The format stream-json has every piece without it; text and json have none.",
+    );
+  const isStreamed = options.inputFormat === "stream-json";
+  if (isStreamed && text !== "")
+    throw new UsageError("--input-format stream-json reads the task from standard input", "Leave the argument away, or send it as the first message.");
+  const print = options.print === true || format !== "text" || isStreamed;
+  if (options.jsonSchema !== undefined && !print)
+    throw new UsageError("--json-schema is about the response of one task", "Add -p. A conversation has no single response.");
   return {
     type: "run",
     ...(text !== "" && { task: text }),
     // Another format than text can only be meant for a program that reads it.
-    print: options.print === true || (options.outputFormat !== undefined && options.outputFormat !== "text"),
-    outputFormat: options.outputFormat ?? "text",
+    print,
+    outputFormat: format,
+    ...(isStreamed && { inputFormat: "stream-json" as const }),
+    ...(options.includePartialMessages && { partialMessages: true as const }),
     onApproval: options.onApproval,
     session,
     fork: options.fork === true,

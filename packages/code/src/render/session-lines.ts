@@ -36,10 +36,17 @@ export function transcriptLines(
   messages: readonly Message[],
   { style, columns }: { readonly style: Style; readonly columns: number },
 ): string[] {
-  return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, style, columns)));
+  const failed = new Set(
+    messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "tool-result" && part.isError === true ? [part.callId] : []))),
+  );
+  return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, { style, columns, failed })));
 }
 
-function partLines(role: Message["role"], part: Content, style: Style, columns: number): string[] {
+function partLines(
+  role: Message["role"],
+  part: Content,
+  { style, columns, failed }: { readonly style: Style; readonly columns: number; readonly failed: ReadonlySet<string> },
+): string[] {
   switch (part.type) {
     case "text":
     case "refusal": {
@@ -48,7 +55,11 @@ function partLines(role: Message["role"], part: Content, style: Style, columns: 
       return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];
     }
     case "tool-call":
-      return [`● ${callTitle(part, { style, columns: columns - 4 })}`];
+      return [
+        failed.has(part.callId)
+          ? `${style.red("✗")} ${callTitle(part, { style, columns: columns - 12 })} ${style.red("(failed)")}`
+          : `● ${callTitle(part, { style, columns: columns - 4 })}`,
+      ];
     case "tool-result":
       return [
         ...foldLines(outputText(part.output), { maxLines: 4, tail: 2, columns: columns - 6 }).map((line) =>

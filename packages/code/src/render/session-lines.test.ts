@@ -1,0 +1,25 @@
+import type { Message } from "@keelson/protocol";
+import { expect, it } from "vitest";
+import { transcriptLines } from "./session-lines.ts";
+import { createStyle } from "./style.ts";
+
+it("marks calls that failed", () => {
+  const messages = [
+    {
+      role: "assistant",
+      content: [
+        { type: "tool-call", callId: "c1", name: "bash", input: { command: "npm test" } },
+        { type: "tool-call", callId: "c2", name: "bash", input: { command: "ls" } },
+      ],
+    },
+    {
+      role: "tool",
+      content: [
+        { type: "tool-result", callId: "c1", output: "1 failed", isError: true },
+        { type: "tool-result", callId: "c2", output: "a.txt" },
+      ],
+    },
+  ] as unknown as readonly Message[];
+  const lines = transcriptLines(messages, { style: createStyle(false), columns: 80 });
+  expect(lines.filter((line) => line.includes("bash"))).toEqual([expect.stringMatching(/^✗ bash .*npm test.* \(failed\)$/), expect.stringMatching(/^● bash .*ls/)]);
+});
