@@ -27,7 +27,12 @@ import { createHash } from "node:crypto";
 const known = new Set<string>();
 const checked = skillSource({
   folders: [folder],
-  accept: async ({ file }) => known.has(createHash("sha256").update(await readFile(file)).digest("hex")),
+  accept: async ({ file }) =>
+    known.has(
+      createHash("sha256")
+        .update(await readFile(file))
+        .digest("hex"),
+    ),
 });
 // #endregion
 const opened = await checked.open({} as never);

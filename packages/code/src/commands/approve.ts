@@ -38,11 +38,11 @@ export async function approve(command: ApproveCommand, host: CommandHost): Promi
 }
 
 /** Prints the open questions of all sessions. @returns the exit code */
-async function listWaiting({ json = false }: ApproveCommand, { environment, stdout, command, now }: CommandHost): Promise<number> {
+async function listWaiting({ json }: ApproveCommand, { environment, stdout, command, now }: CommandHost): Promise<number> {
   await using stores = await openStores(environment);
   const waiting = await openQuestions(openSessionRunner(stores));
-  if (json) stdout.write(`${JSON.stringify(waiting)}\n`);
-  else stdout.write(`${waitingLines(waiting, { command, now: now(), columns: stdout.columns ?? 100, style: createStyle(wantsColors(stdout, environment)) }).join("\n")}\n`);
+  const view = { command, now: now(), columns: stdout.columns ?? 100, style: createStyle(wantsColors(stdout, environment)) };
+  stdout.write(json ? `${JSON.stringify(waiting)}\n` : `${waitingLines(waiting, view).join("\n")}\n`);
   return 0;
 }
 

@@ -54,9 +54,15 @@ export async function findSession(
 }
 
 /** False for a session that waits for the answer of another person, or of a client: going on with it here would take the question from them. */
-async function isOwnTurn(id: SessionId, tags: readonly string[], { log, blobs }: Stores, { environment, stderr, command }: CommandHost): Promise<boolean> {
+async function isOwnTurn(
+  id: SessionId,
+  tags: readonly string[],
+  { log, blobs }: Stores,
+  { environment, stderr, command }: CommandHost,
+): Promise<boolean> {
   const { run } = await foldSession(log, blobs, id).catch(() => ({ run: undefined }));
-  if (run === undefined || run.status !== "suspended" || !run.waits.some(({ type }) => type === "approval" || type === "decision")) return true;
+  if (run === undefined || run.status !== "suspended" || !run.waits.some(({ type }) => type === "approval" || type === "decision"))
+    return true;
   const starter = launchFromMetadata(run.metadata)?.user;
   const [user, isOfClient] = [userOf(environment), tags.includes("mcp")];
   if (!isOfClient && (starter === undefined || user === undefined || starter === user)) return true;
@@ -90,7 +96,12 @@ export async function planLaunch(
   // A log from before there was a default says nothing of a sandbox if there was none.
   const { facts, user } = await begunWith(cwd, options, found, host);
   const begun = { ...(facts !== undefined && { facts }), ...(user !== undefined && { user }) };
-  return { cwd, agent: { ...options, model }, ...begun, ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }) };
+  return {
+    cwd,
+    agent: { ...options, model },
+    ...begun,
+    ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }),
+  };
 }
 
 /** A session keeps the facts that it began with, so that later runs and a resume have the same prompt. */

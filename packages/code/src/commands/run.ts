@@ -150,7 +150,12 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   const limits = { onBudget: launch.agent.onBudget ?? "end" };
   const start = async (text: string): Promise<number> =>
     print(
-      runner.run(await expandTask(text, folders, trust), { session, model: launch.agent.model, limits, metadata: launchToMetadata(launch) }),
+      runner.run(await expandTask(text, folders, trust), {
+        session,
+        model: launch.agent.model,
+        limits,
+        metadata: launchToMetadata(launch),
+      }),
     );
   if (!isStreamed) return await start(task ?? "");
   let code = 0;

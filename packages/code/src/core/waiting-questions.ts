@@ -27,7 +27,10 @@ export async function tokenNamed(given: string, runner: Pick<CodingRunner, "appr
   if (!/^[0-9a-f]{4,64}$/i.test(given)) return given;
   const named = (await runner.approvals.list()).filter(({ token }) => idOf(token).startsWith(given.toLowerCase()));
   if (named.length === 0)
-    throw new UsageError(`no open question has the id ${given}`, "keelson approve alone lists those that wait; an answered question has none.");
+    throw new UsageError(
+      `no open question has the id ${given}`,
+      "keelson approve alone lists those that wait; an answered question has none.",
+    );
   if (named.length > 1) throw new UsageError(`${named.length} questions have ids that begin with ${given}`, "Give more of the id.");
   return named[0]?.token ?? given;
 }

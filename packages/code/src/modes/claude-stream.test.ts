@@ -11,7 +11,12 @@ const message = (role: string, content: readonly object[]) => event({ type: "mes
 it("writes messages of the model and results of its tools as Claude Code does", () => {
   expect(stream().begin()).toMatchObject({ type: "system", subtype: "init", session_id: "s1", cwd: "/work", model: "anthropic/m" });
   expect(
-    stream().lines(message("assistant", [{ type: "text", text: "I look." }, { type: "tool-call", callId: "c1", name: "bash", input: { command: "ls" } }])),
+    stream().lines(
+      message("assistant", [
+        { type: "text", text: "I look." },
+        { type: "tool-call", callId: "c1", name: "bash", input: { command: "ls" } },
+      ]),
+    ),
   ).toEqual([
     {
       type: "assistant",

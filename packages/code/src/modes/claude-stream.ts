@@ -21,7 +21,11 @@ export interface ClaudeStream {
 }
 
 export function createClaudeStream({ session, model, cwd, permissionMode, partialMessages }: ClaudeStreamOptions): ClaudeStream {
-  const line = (fields: JsonObject, parent: string | undefined): JsonObject => ({ ...fields, parent_tool_use_id: parent ?? null, session_id: session });
+  const line = (fields: JsonObject, parent: string | undefined): JsonObject => ({
+    ...fields,
+    parent_tool_use_id: parent ?? null,
+    session_id: session,
+  });
   return {
     begin: () => ({ type: "system", subtype: "init", session_id: session, model, cwd, permissionMode, tools: [], mcp_servers: [] }),
     lines(event) {
@@ -40,7 +44,9 @@ export function createClaudeStream({ session, model, cwd, permissionMode, partia
         case "text-delta":
           return partialMessages ? [line({ type: "stream_event", event: deltaOf({ type: "text_delta", text: event.text }) }, parent)] : [];
         case "thinking-delta":
-          return partialMessages ? [line({ type: "stream_event", event: deltaOf({ type: "thinking_delta", thinking: event.text }) }, parent)] : [];
+          return partialMessages
+            ? [line({ type: "stream_event", event: deltaOf({ type: "thinking_delta", thinking: event.text }) }, parent)]
+            : [];
         default:
           return [];
       }
@@ -72,9 +78,9 @@ function blockOf(part: Content): readonly JsonObject[] {
     case "refusal":
       return part.text === "" ? [] : [{ type: "text", text: part.text }];
     case "tool-call":
-      return [{ type: "tool_use", id: part.callId, name: part.name, input: part.input ?? {} }];
+      return [{ type: "tool_use", id: part.id, name: part.name, input: part.input ?? {} }];
     case "tool-result":
-      return [{ type: "tool_result", tool_use_id: part.callId, content: outputText(part.output), is_error: part.isError === true }];
+      return [{ type: "tool_result", tool_use_id: part.id, content: outputText(part.output), is_error: part.isError === true }];
     default:
       return [];
   }

@@ -4,7 +4,12 @@ import { readMessageLine } from "./message-lines.ts";
 it("reads the messages of a person, as a text or in parts", () => {
   const line = (content: unknown) => readMessageLine(JSON.stringify({ type: "user", message: { role: "user", content } }), 1);
   expect(line("fix the build")).toBe("fix the build");
-  expect(line([{ type: "text", text: "one" }, { type: "text", text: "two" }])).toBe("one\n\ntwo");
+  expect(
+    line([
+      { type: "text", text: "one" },
+      { type: "text", text: "two" },
+    ]),
+  ).toBe("one\n\ntwo");
 });
 
 it("refuses every other line, with its number and what to write", () => {

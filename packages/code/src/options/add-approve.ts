@@ -16,8 +16,9 @@ export function addApprove(program: Command, accept: (command: CommandLine) => v
       "JSON of allow-modified and supply, reason of deny, fail and abort (- reads standard input); rules of allow-always, by default the narrowest that the question offers",
     )
     .option("--json", "print JSON")
-    .action((token: string | undefined, decision: (typeof DECISION_TYPES)[number] | undefined, values: string[], options: { json?: true }) =>
-      accept(approveCommand(token, decision, values, options.json === true)),
+    .action(
+      (token: string | undefined, decision: (typeof DECISION_TYPES)[number] | undefined, values: string[], options: { json?: true }) =>
+        accept(approveCommand(token, decision, values, options.json === true)),
     );
 }
 
@@ -29,7 +30,10 @@ function approveCommand(
 ): ApproveCommand {
   if (token === undefined) return { type: "approve", ...(json && { json }) };
   if (decision === undefined)
-    throw new UsageError(`there is no decision about ${token}`, `Add one of ${DECISION_TYPES.join(", ")}; keelson approve alone lists what waits.`);
+    throw new UsageError(
+      `there is no decision about ${token}`,
+      `Add one of ${DECISION_TYPES.join(", ")}; keelson approve alone lists what waits.`,
+    );
   const command = { type: "approve", token, decision } as const;
   if (values.length === 0) return command;
   if (decision === "allow-always") return { ...command, rules: values.map((rule) => parseRule(rule, "allow").pattern) };

@@ -9,10 +9,16 @@ export function jsonSchema(given: string): JsonObject {
   try {
     schema = JSON.parse(text) as JsonValue;
   } catch (error) {
-    throw new UsageError(`--json-schema is no JSON: ${error instanceof Error ? error.message : String(error)}`, "Quote it for the shell, or give the path of a file.");
+    throw new UsageError(
+      `--json-schema is no JSON: ${error instanceof Error ? error.message : String(error)}`,
+      "Quote it for the shell, or give the path of a file.",
+    );
   }
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
-    throw new UsageError("--json-schema must be an object", `As in: --json-schema '{"type": "object", "properties": {"answer": {"type": "string"}}}'`);
+    throw new UsageError(
+      "--json-schema must be an object",
+      `As in: --json-schema '{"type": "object", "properties": {"answer": {"type": "string"}}}'`,
+    );
   return schema as JsonObject;
 }
 
@@ -21,6 +27,9 @@ function readFile(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(`--json-schema ${JSON.stringify(path)} is neither JSON nor a file that can be read (${code ?? String(error)})`, "Give an object of JSON, or a path.");
+    throw new UsageError(
+      `--json-schema ${JSON.stringify(path)} is neither JSON nor a file that can be read (${code ?? String(error)})`,
+      "Give an object of JSON, or a path.",
+    );
   }
 }

@@ -59,7 +59,9 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
     )
     .addOption(new Option("--output-format <format>", "what --print writes to standard output").choices(OUTPUT_FORMATS))
     .addOption(
-      new Option("--input-format <format>", "with --print, what standard input holds: text, or a message in each line").choices(INPUT_FORMATS),
+      new Option("--input-format <format>", "with --print, what standard input holds: text, or a message in each line").choices(
+        INPUT_FORMATS,
+      ),
     )
     .option("--include-partial-messages", "with --output-format claude-stream-json, also pieces of messages as they arrive")
     .option("--json-schema <schema>", "with --print, the JSON Schema that the response must have: JSON, or the path of a file", jsonSchema)

@@ -26,7 +26,10 @@ export function runCommand(task: readonly string[], options: ProgramOptions, rul
     );
   const isStreamed = options.inputFormat === "stream-json";
   if (isStreamed && text !== "")
-    throw new UsageError("--input-format stream-json reads the task from standard input", "Leave the argument away, or send it as the first message.");
+    throw new UsageError(
+      "--input-format stream-json reads the task from standard input",
+      "Leave the argument away, or send it as the first message.",
+    );
   const print = options.print === true || format !== "text" || isStreamed;
   if (options.jsonSchema !== undefined && !print)
     throw new UsageError("--json-schema is about the response of one task", "Add -p. A conversation has no single response.");

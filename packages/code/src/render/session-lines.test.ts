@@ -21,5 +21,8 @@ it("marks calls that failed", () => {
     },
   ] as unknown as readonly Message[];
   const lines = transcriptLines(messages, { style: createStyle(false), columns: 80 });
-  expect(lines.filter((line) => line.includes("bash"))).toEqual([expect.stringMatching(/^✗ bash .*npm test.* \(failed\)$/), expect.stringMatching(/^● bash .*ls/)]);
+  expect(lines.filter((line) => line.includes("bash"))).toEqual([
+    expect.stringMatching(/^✗ bash .*npm test.* \(failed\)$/),
+    expect.stringMatching(/^● bash .*ls/),
+  ]);
 });

@@ -37,7 +37,7 @@ export function transcriptLines(
   { style, columns }: { readonly style: Style; readonly columns: number },
 ): string[] {
   const failed = new Set(
-    messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "tool-result" && part.isError === true ? [part.callId] : []))),
+    messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "tool-result" && part.isError === true ? [part.id] : []))),
   );
   return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, { style, columns, failed })));
 }
@@ -56,7 +56,7 @@ function partLines(
     }
     case "tool-call":
       return [
-        failed.has(part.callId)
+        failed.has(part.id)
           ? `${style.red("✗")} ${callTitle(part, { style, columns: columns - 12 })} ${style.red("(failed)")}`
           : `● ${callTitle(part, { style, columns: columns - 4 })}`,
       ];

@@ -20,7 +20,12 @@ export function waitingLines(questions: readonly WaitingQuestion[], { style, col
   return [
     ...questions.flatMap(({ id, operation, input, type, asked, summary, rootSession }) => [
       `${style.bold(id)}  ${truncated(callTitle({ name: operation, input }, { style, columns: Math.max(20, columns - id.length - 4) }), Math.max(20, columns - id.length - 2))}`,
-      style.dim(truncated(`  ${printableLine(asked?.message ?? summary ?? (type === "decision" ? "it is not known whether this call was done" : "it asks first"))}`, columns)),
+      style.dim(
+        truncated(
+          `  ${printableLine(asked?.message ?? summary ?? (type === "decision" ? "it is not known whether this call was done" : "it asks first"))}`,
+          columns,
+        ),
+      ),
       style.dim(`  session ${rootSession}`),
     ]),
     `Decide with: ${command} approve ${first.id} ${answer}`,

@@ -34,7 +34,13 @@ const OF_PERSON: { readonly [path: string]: string } = {
 };
 
 /** The files of other agents that are there and are not read. */
-export async function filesOfOthers({ project, userHome }: { readonly project: string; readonly userHome: string }): Promise<readonly FoundItem[]> {
+export async function filesOfOthers({
+  project,
+  userHome,
+}: {
+  readonly project: string;
+  readonly userHome: string;
+}): Promise<readonly FoundItem[]> {
   const places = [
     ...Object.entries(OF_PERSON).map(([path, reason]) => ({ file: join(userHome, path), reason })),
     ...Object.entries(OF_PROJECT).map(([path, reason]) => ({ file: join(project, path), reason })),

@@ -223,7 +223,7 @@ it("runs commands that may write inside of the history, with its notes, and othe
     history: {
       async around(call, work) {
         asked.push(call.callId);
-        return { result: await work(), notes: ["changed: a.txt"] };
+        return { result: await work(), notes: ["changed: a.txt"], changed: [] };
       },
     },
   });

@@ -27,8 +27,6 @@ export interface CodingToolsOptions {
   readonly texts?: FileTexts | undefined;
   /** Makes the changes of files. Default: directly on `files`, without a history. */
   readonly changes?: FileChanges | undefined;
-  /** Keeps the states of files from before each command that may write. Default: nothing is kept. */
-  readonly history?: Pick<FileHistory, "around"> | undefined;
   /** Starts commands in the root of `files`. */
   readonly exec: Executor;
   /** Present if `exec` is a sandbox that a call may leave. */
