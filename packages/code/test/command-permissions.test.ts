@@ -21,6 +21,7 @@ async function judge(lines: readonly string[], permissions: Partial<PermissionPo
   let line = "";
   const runner = createRunner({
     agent,
+    context: () => workspace.context,
     approvals({ reason, always = [] }) {
       questions.push({ line, reason, always: always.map(({ rules }) => rules) });
       const rules = always.find(({ scope }) => scope === "command")?.rules;

@@ -10,6 +10,7 @@ import { approximateTokens } from "../../runtime/src/providers/approximate-token
 import { conversationTokens } from "../../runtime/src/context/room/conversation-tokens.ts";
 import { COMPACTION } from "../src/core/compaction.ts";
 import { createCodingTools } from "../src/tools/index.ts";
+import { createWorkspace } from "../src/workspace/create-workspace.ts";
 
 const READS = 30;
 const WINDOW = 30_000;
@@ -56,9 +57,10 @@ async function readAll(batch: number): Promise<{ readonly input: number; readonl
   };
   const model = scriptedModel(Array.from({ length: 3 * READS }, () => turn));
   const models = createModelRegistry({ providers: { s: model }, facts: { "s/m": { contextWindow: WINDOW } } });
-  const tools = createCodingTools({ files: createDiskVfs({ root: folder }), exec: createProcessExecutor({ cwd: folder }) });
+  const tools = createCodingTools({ exec: createProcessExecutor({ cwd: folder }) });
+  const context = createWorkspace({ files: createDiskVfs({ root: folder }) });
   const agent = createAgent({ name: "code", model: "s/m", instructions: "You are a coding agent.", tools, compaction: COMPACTION });
-  const outcome = await createRunner({ agent, models }).run("Read all files.").outcome;
+  const outcome = await createRunner({ agent, models, context: () => context }).run("Read all files.").outcome;
   expect(outcome.reason).toBe("complete");
   expect(outcome.usage.inputTokens).toBeGreaterThan(0);
   return { input: outcome.usage.inputTokens as number, requests: model.requests.length, largest };

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agentPermissions } from "../src/core/agent-permissions.ts";
 import { type CodingExecutors, createCodingExecutors } from "../src/core/coding-executor.ts";
 import { createCodingTools } from "../src/tools/index.ts";
+import { createWorkspace } from "../src/workspace/create-workspace.ts";
 import { hasBubblewrap } from "./has-bubblewrap.ts";
 
 interface EverydayLine {
@@ -77,13 +78,14 @@ async function decideAll({
   exec,
   leaving,
 }: CodingExecutors): Promise<readonly (EverydayLine & { readonly behavior: PermissionBehavior })[]> {
-  const tools = createCodingTools({ files: createDiskVfs({ root: project }), exec, leaving });
+  const tools = createCodingTools({ exec, leaving });
+  const context = createWorkspace({ files: createDiskVfs({ root: project }) });
   const bash = tools.find(({ name }) => name === "bash");
   if (bash === undefined) throw new Error("the coding agent has no tool bash");
   const policies = [compilePolicy(agentPermissions({ rules: [] }, undefined, []))];
   return Promise.all(
     lines.map(async (line) => {
-      const effects = await bash.effectsOf?.({ command: line.command }, { cwd: project });
+      const effects = await bash.effectsOf?.({ command: line.command }, { cwd: project, context });
       const { behavior } = decidePermission({ policies, tool: bash, argumentText: line.command, effects, cwd: project });
       return { ...line, behavior };
     }),

@@ -1,4 +1,4 @@
-import type { JsonValue, PermissionPolicy } from "@keelson/protocol";
+import type { Approver, JsonValue, PermissionPolicy } from "@keelson/protocol";
 import { createAgent, createRunner } from "keelson";
 import { scriptedModel } from "keelson/testing";
 import { describe, expect, it } from "vitest";
@@ -11,7 +11,8 @@ async function call(name: string, input: JsonValue, permissions: Partial<Permiss
   const model = scriptedModel([{ toolCalls: [{ name, input }] }, "done"]);
   const agent = createAgent({ name: "coder", model, tools: workspace.tools, cwd: workspace.root, permissions });
   const asked: string[] = [];
-  const outcome = await createRunner({ agent, approvals: ({ reason }) => (asked.push(reason), { type: "allow" }) }).run("go").outcome;
+  const approvals: Approver = ({ reason }) => (asked.push(reason), { type: "allow" });
+  const outcome = await createRunner({ agent, approvals, context: () => workspace.context }).run("go").outcome;
   const results = model.requests.at(-1)?.messages.at(-1)?.content as readonly { readonly output: string }[];
   return { asked, output: results[0]?.output ?? "", outcome };
 }

@@ -31,7 +31,7 @@ async function readInRun(contextWindow: number, batches: readonly (readonly stri
     permissions: { mode: "bypass-all" },
   });
   const outputs: string[] = [];
-  for await (const event of createRunner({ agent, models }).run("go"))
+  for await (const event of createRunner({ agent, models, context: () => workspace.context }).run("go"))
     if (event.type === "tool-result") outputs.push(event.output as string);
   return outputs;
 }

@@ -5,19 +5,26 @@ import type { Executor, JsonValue, Tool, ToolCall, ToolOutput } from "@keelson/p
 import { createDiskVfs, createProcessExecutor, type DiskVfs } from "keelson/environment";
 import { createMemoryBlobStore } from "keelson/state";
 import { createCodingTools } from "../src/tools/index.ts";
+import { createWorkspace } from "../src/workspace/create-workspace.ts";
+import type { FileHistory } from "../src/workspace/file-history.ts";
+import type { Workspace } from "../src/workspace/workspace.ts";
 
 /** A real folder with real tools on it. */
 export interface ToolWorkspace extends Disposable {
   readonly root: string;
   readonly files: DiskVfs;
-  readonly tools: readonly Tool[];
+  /** The context of the tools. */
+  readonly context: Workspace;
+  readonly tools: readonly Tool<unknown, Workspace>[];
   put(path: string, content: string | Uint8Array): void;
   text(path: string): string;
-  tool(name: string): Tool;
+  tool(name: string): Tool<unknown, Workspace>;
+  /** A call of a tool in this folder. */
+  toolCall(changes?: Partial<ToolCall<Workspace>>): ToolCall<Workspace>;
   /** Checks the input as the runtime does, and executes. */
-  call(name: string, input: JsonValue, changes?: Partial<ToolCall>): Promise<ToolOutput>;
+  call(name: string, input: JsonValue, changes?: Partial<ToolCall<Workspace>>): Promise<ToolOutput>;
   /** As `call`, for what it says in text. An error gives its message. */
-  say(name: string, input: JsonValue, changes?: Partial<ToolCall>): Promise<string>;
+  say(name: string, input: JsonValue, changes?: Partial<ToolCall<Workspace>>): Promise<string>;
 }
 
 export function createToolWorkspace(
@@ -27,8 +34,9 @@ export function createToolWorkspace(
   const disk = createDiskVfs({ root, ripgrep: options.ripgrep });
   const files = options.wrap?.(disk) ?? disk;
   const exec = options.exec ?? createProcessExecutor({ cwd: root, killGraceMs: 100 });
-  const tools = createCodingTools({ files, exec, blobs: createMemoryBlobStore() });
-  const tool = (name: string): Tool => {
+  const tools = createCodingTools({ exec, blobs: createMemoryBlobStore() });
+  const context = createWorkspace({ files, history: QUIET_HISTORY, tools: () => tools });
+  const tool = (name: string): Tool<unknown, Workspace> => {
     const found = tools.find((candidate) => candidate.name === name);
     if (found === undefined) throw new Error(`no tool ${name}`);
     return found;
@@ -36,8 +44,10 @@ export function createToolWorkspace(
   const workspace: ToolWorkspace = {
     root,
     files,
+    context,
     tools,
     tool,
+    toolCall: (changes) => ({ ...toolCall(), context, ...changes }),
     put(path, content) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
       writeFileSync(join(root, path), content);
@@ -47,7 +57,7 @@ export function createToolWorkspace(
       const parsed = await tool(name).parse(input);
       if (parsed.issues !== undefined)
         throw new Error(parsed.issues.map(({ path = [], message }) => `${path.join(".")} ${message}`).join("; "));
-      return tool(name).execute(parsed.value, toolCall(changes));
+      return tool(name).execute(parsed.value, workspace.toolCall(changes));
     },
     async say(name, input, changes) {
       try {
@@ -61,6 +71,12 @@ export function createToolWorkspace(
   };
   return workspace;
 }
+
+/** Keeps nothing, and says nothing of it. */
+export const QUIET_HISTORY: FileHistory = {
+  keep: async () => {},
+  around: async (_call, run) => ({ result: await run(), notes: [], changed: [] }),
+};
 
 export function toolCall(changes: Partial<ToolCall> = {}): ToolCall {
   return {

@@ -233,6 +233,10 @@ export function createRunner<Out, Context = unknown>(
 export function createRunner<A extends Agents<never>>(
   options: RunnerOptions & { readonly agents: A } & ContextOption<ContextOf<A[keyof A]>>,
 ): Runner<A>;
+// The compiler explains the last overload if none fits: the first one again, so that it names what one agent lacks, such as `context`.
+export function createRunner<Out, Context = unknown>(
+  options: RunnerOptions & { readonly agent: Agent<Out, Context> } & ContextOption<Context>,
+): SingleRunner<Out>;
 export function createRunner(
   options: RunnerOptions & { readonly agent?: Agent<unknown> | undefined; readonly agents?: Agents<never> | undefined },
 ): SingleRunner<unknown> | Runner<Agents<never>> {

@@ -1,16 +1,15 @@
 import type { Approver, PermissionRule, Tool, ToolSource } from "@keelson/protocol";
 import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
-import { createDiskVfs } from "keelson/environment";
 import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "keelson/security";
 import type { ModelRegistry } from "keelson/providers";
 import type { Schema } from "keelson/tools";
-import { createFileHistory, recordChanges, type ToolHistory } from "../history/index.ts";
+import { createFileHistory, type ToolHistory } from "../history/index.ts";
 import { type InstructionFile, readAgentsMd } from "../instructions/index.ts";
 import { createCodingTools } from "../tools/index.ts";
-import { createFileTexts } from "../workspace/create-file-texts.ts";
-import { createWorkspace } from "../workspace/create-workspace.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { AGENT_NAME } from "./agent-name.ts";
 import { agentPermissions } from "./agent-permissions.ts";
+import { createCodingWorkspace } from "./coding-workspace.ts";
 import { createCodingExecutors, sandboxLines, withOutside } from "./coding-executor.ts";
 import { commandEnvironment, withheldLines } from "./command-environment.ts";
 import { COMPACTION } from "./compaction.ts";
@@ -22,7 +21,6 @@ import { withoutSecretEvents, withoutSecretValues } from "./secret-redaction.ts"
 import { systemPrompt } from "./system-prompt.ts";
 import type { Stores } from "./stores.ts";
 import { workingFolders } from "./working-folders.ts";
-import { createFileChanges } from "../workspace/create-file-changes.ts";
 import type { TrustedProject } from "../trust/trusted-project.ts";
 
 export type CodingRunner = SingleRunner;
@@ -63,8 +61,11 @@ export function createCodingRunner({
   history = createFileHistory({ home: stores.home.path, cwd: launch.cwd, folders: workingFolders(launch, project) }),
 }: CodingRunnerOptions): CodingRunner {
   const sources = project.skills === undefined ? toolSources : [...toolSources, project.skills];
+  const tools = createAgentTools(launch, { policy, project, projectRules, stores, secrets });
+  const workspaceOf = createCodingWorkspace({ cwd: launch.cwd, folders: workingFolders(launch, project), history, tools });
   const runner = createRunner({
-    agent: createCodingAgent(launch, { projectRules, policy, project, toolSources: sources, stores, secrets, history }),
+    agent: createCodingAgent(launch, { projectRules, policy, project, tools, toolSources: sources, stores, secrets }),
+    context: ({ session }) => workspaceOf(session),
     models,
     log: redactEventLog(stores.log, secrets.redactor),
     blobs: stores.blobs,
@@ -75,45 +76,59 @@ export function createCodingRunner({
   return withoutSecretEvents(runner, secrets.redactor);
 }
 
-function createCodingAgent(
-  { cwd, agent, inSandbox: sandbox = false, facts }: Launch,
-  {
-    projectRules,
+interface AgentParts {
+  readonly projectRules: readonly ProjectRule[];
+  readonly policy: Policy | undefined;
+  readonly project: TrustedProject;
+  readonly stores: Stores;
+  readonly secrets: KnownSecrets;
+}
+
+function permissionsOf({ agent }: Launch, { policy, project, projectRules }: AgentParts): ReturnType<typeof agentPermissions> {
+  return agentPermissions(agent, policy, projectRules, { ...project.settings, folders: workingFolders({ agent }, project) });
+}
+
+/** The tools of the agent, which show no secrets, and tell the instructions of folders that they come to. */
+function createAgentTools(launch: Launch, parts: AgentParts): readonly Tool<unknown, Workspace>[] {
+  const { cwd, inSandbox = false } = launch;
+  const {
     policy,
     project,
-    toolSources,
     stores: { home, blobs },
     secrets,
-    history,
-  }: {
-    readonly projectRules: readonly ProjectRule[];
-    readonly policy: Policy | undefined;
-    readonly project: TrustedProject;
-    readonly toolSources: readonly ToolSource[];
-    readonly stores: Stores;
-    readonly secrets: KnownSecrets;
-    readonly history: ToolHistory;
-  },
-): Agent {
-  const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
-  const folders = workingFolders({ agent }, project);
-  const files = createDiskVfs({ root: cwd, allowed: folders });
-  const kept = createFileTexts({ files });
-  const recorded = recordChanges(createFileChanges({ files, texts: kept }), files, history);
-  const { texts, changes } = createWorkspace({ files, texts: kept, changes: recorded, history });
-  const { model, fallbackModel, effort, maxTurns, maxCost, timeoutMs } = agent;
-  const given = agentPermissions(agent, policy, projectRules, { ...project.settings, folders });
+  } = parts;
   const made = createCodingExecutors(cwd, {
-    sandbox,
+    sandbox: inSandbox,
     policy,
-    rules: given.rules,
+    rules: permissionsOf(launch, parts).rules,
     variables: project.settings.variables,
-    folders,
+    folders: workingFolders(launch, project),
     home: home.path,
   });
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
-  const tools = withNestedInstructions(createCodingTools({ files, texts, changes, exec, leaving, blobs, history }), { cwd, isTrusted });
+  const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
+  return withoutSecretValues(withNestedInstructions(createCodingTools({ exec, leaving, blobs }), { cwd, isTrusted }), secrets);
+}
+
+function createCodingAgent(
+  launch: Launch,
+  {
+    tools,
+    toolSources,
+    ...parts
+  }: AgentParts & { readonly tools: readonly Tool<unknown, Workspace>[]; readonly toolSources: readonly ToolSource[] },
+): Agent<unknown, Workspace> {
+  const { cwd, agent, inSandbox: sandbox = false, facts } = launch;
+  const {
+    policy,
+    project,
+    stores: { home },
+    secrets,
+  } = parts;
+  const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
+  const { model, fallbackModel, effort, maxTurns, maxCost, timeoutMs } = agent;
+  const given = permissionsOf(launch, parts);
   const permissions = { ...given, rules: withoutForeignTools(given.rules, project.settings.rules, tools) };
   return createAgent({
     name: AGENT_NAME,
@@ -127,7 +142,7 @@ function createCodingAgent(
       const appended = agent.appendSystemPrompt;
       return systemPrompt({ cwd, facts, appended, projectInstructions, variables, ...(sandbox && { sandbox: sandboxLines(cwd, policy) }) });
     },
-    tools: withoutSecretValues(tools, secrets),
+    tools,
     ...(toolSources.length > 0 && { toolSources: toolSources.map((source) => redactToolSource(source, secrets.redactor)) }),
     ...(project.hooks && { hooks: project.hooks }),
     limits: {

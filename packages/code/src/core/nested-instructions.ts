@@ -12,12 +12,19 @@ const MAX_SESSIONS = 100;
  * The same tools, which tell the model what the files of instructions of a folder below the working directory say when it first
  * touches something there: what the prompt holds are those of the working directory and above.
  */
-export function withNestedInstructions(tools: readonly Tool[], options: Pick<AgentsMdOptions, "cwd" | "isTrusted">): readonly Tool[] {
+export function withNestedInstructions<Context>(
+  tools: readonly Tool<unknown, Context>[],
+  options: Pick<AgentsMdOptions, "cwd" | "isTrusted">,
+): readonly Tool<unknown, Context>[] {
   const told = new Map<string, Set<string>>();
   return tools.map((tool) => (BY_PATH.has(tool.name) ? tellingTool(tool, options, told) : tool));
 }
 
-function tellingTool(tool: Tool, options: Pick<AgentsMdOptions, "cwd" | "isTrusted">, told: Map<string, Set<string>>): Tool {
+function tellingTool<Context>(
+  tool: Tool<unknown, Context>,
+  options: Pick<AgentsMdOptions, "cwd" | "isTrusted">,
+  told: Map<string, Set<string>>,
+): Tool<unknown, Context> {
   return {
     ...tool,
     async execute(input, call) {

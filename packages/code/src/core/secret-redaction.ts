@@ -1,5 +1,5 @@
 import type { AgentEvent, Tool } from "@keelson/protocol";
-import { toolFailure } from "../tools/workspace-files.ts";
+import { toolFailure } from "../tools/call-files.ts";
 import type { Run, SingleRunner } from "keelson";
 import { redactError, redactTools, type Redactor, type TextRedaction } from "keelson/security";
 import type { KnownSecrets } from "./known-secrets.ts";
@@ -11,14 +11,17 @@ const WRITING: ReadonlySet<string> = new Set(["apply_patch", "edit_file", "searc
  * The same tools, with secrets taken out of their results. Those that write files refuse texts with the mark that replaces a secret, because the
  * file would lose the secret.
  */
-export function withoutSecretValues(tools: readonly Tool[], secrets: KnownSecrets): readonly Tool[] {
+export function withoutSecretValues<Context>(
+  tools: readonly Tool<unknown, Context>[],
+  secrets: KnownSecrets,
+): readonly Tool<unknown, Context>[] {
   return redactTools(
     tools.map((tool) => (WRITING.has(tool.name) ? refusingMarks(tool, secrets) : tool)),
     secrets.redactor,
   );
 }
 
-function refusingMarks(tool: Tool, secrets: KnownSecrets): Tool {
+function refusingMarks<Context>(tool: Tool<unknown, Context>, secrets: KnownSecrets): Tool<unknown, Context> {
   return {
     ...tool,
     async execute(input, call) {

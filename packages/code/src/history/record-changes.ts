@@ -1,5 +1,6 @@
 import type { FileChanges } from "../workspace/file-changes.ts";
-import { shownPath, type WorkspaceFiles } from "../tools/workspace-files.ts";
+import type { WorkspaceFiles } from "../workspace/workspace-files.ts";
+import { shownPath } from "../tools/call-files.ts";
 import type { ToolHistory } from "./create-file-history.ts";
 
 /** The same changes, each of which can be undone. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type CallEffects, VfsError } from "@keelson/protocol";
 import type { DiskVfs } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
+import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 
 let workspace: ToolWorkspace;
 let failing: string | undefined;
@@ -24,7 +24,9 @@ afterEach(() => workspace[Symbol.dispose]());
 const patch = (...lines: readonly string[]): string => ["*** Begin Patch", ...lines, "*** End Patch"].join("\n");
 const apply = (...lines: readonly string[]): Promise<string> => workspace.say("apply_patch", { input: patch(...lines) });
 const effects = (input: string, folder?: string): Promise<CallEffects> =>
-  Promise.resolve(workspace.tool("apply_patch").effectsOf?.({ input, ...(folder !== undefined && { folder }) }, {}) ?? {});
+  Promise.resolve(
+    workspace.tool("apply_patch").effectsOf?.({ input, ...(folder !== undefined && { folder }) }, { context: workspace.context }) ?? {},
+  );
 const exists = (path: string): boolean => existsSync(join(workspace.root, path));
 
 describe("apply_patch", () => {
@@ -164,7 +166,7 @@ describe("after a crash, apply_patch", () => {
     "*** Update File: d.ts",
     "*** Move to: e.ts",
   );
-  const reconcile = () => workspace.tool("apply_patch").reconcile?.({ input }, toolCall());
+  const reconcile = () => workspace.tool("apply_patch").reconcile?.({ input }, workspace.toolCall());
 
   it("tells done from not done by the files", async () => {
     workspace.put("a.ts", "one\n");

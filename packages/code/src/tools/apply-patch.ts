@@ -1,30 +1,23 @@
 import { join } from "node:path/posix";
-import type { Executor, JsonValue, Reconciliation, Tool, Vfs } from "@keelson/protocol";
+import type { JsonValue, Reconciliation, Tool, Vfs } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { readEditable } from "../edits/editable-text.ts";
 import type { FilePatch } from "../edits/file-patch.ts";
 import { parsePatch } from "../edits/parse-patch.ts";
 import { patchVerdict } from "../edits/patch-verdict.ts";
-import type { FileChanges } from "../workspace/file-changes.ts";
 import { compactDiff } from "./compact-diff.ts";
 import { makeChanges, type PlannedChange } from "./make-changes.ts";
 import { planPatch } from "./plan-patch.ts";
 import { editEffects } from "./programs-of.ts";
 import { readExisting } from "./read-existing.ts";
-import type { SeenFiles } from "./seen-files.ts";
+import type { SeenFiles } from "../workspace/seen-files.ts";
 import { optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import type { EditContext, EditToolOptions } from "./edit-context.ts";
+import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface ApplyPatchInput {
   readonly input: string;
   readonly folder?: string;
-}
-export interface ApplyPatchOperations {
-  readonly files: WorkspaceFiles;
-  readonly changes: FileChanges;
-  readonly seen?: SeenFiles;
-  /** Runs the commands of the agent. Present: edits that its sandbox allows to commands need no question. */
-  readonly exec?: Executor | undefined;
 }
 
 const DESCRIPTION = `Change files by a patch, all of it or nothing:
@@ -42,8 +35,8 @@ const DESCRIPTION = `Change files by a patch, all of it or nothing:
 "*** Move to: new/path" behind "*** Update File" renames the file. Lines around a change begin with a blank, and with the removed lines they must occur once in the file; if they do not, take more of them, or name the class or function behind "@@". "*** End of File" says that the lines are the last ones. A unified diff works, too. Paths are relative to the working directory.`;
 
 /** Applies a patch to files. */
-export function createApplyPatchTool({ files: own, changes, seen, exec }: ApplyPatchOperations): Tool<ApplyPatchInput> {
-  return defineTool<ApplyPatchInput>({
+export function createApplyPatchTool({ exec }: EditToolOptions = {}): Tool<ApplyPatchInput, EditContext> {
+  return defineTool.for<EditContext>()<ApplyPatchInput>({
     name: "apply_patch",
     description: DESCRIPTION,
     effect: "write",
@@ -59,7 +52,7 @@ export function createApplyPatchTool({ files: own, changes, seen, exec }: ApplyP
       // A patch that cannot be read changes nothing.
       if (read.problem !== undefined) return { reads: [], writes: [] };
       const planned = (paths: readonly string[]): Promise<string[]> =>
-        Promise.all([...new Set(paths)].map((path) => plannedPath(where, own, within(given, path))));
+        Promise.all([...new Set(paths)].map((path) => plannedPath(where, within(given, path))));
       const reads = read.files.flatMap(({ kind, path }) => (kind === "add" ? [] : [path]));
       const writes = read.files.flatMap((file) =>
         file.kind === "update" && file.moveTo !== undefined ? [file.path, file.moveTo] : [file.path],
@@ -69,7 +62,8 @@ export function createApplyPatchTool({ files: own, changes, seen, exec }: ApplyP
 
     async execute(given, call) {
       const { signal, session } = call;
-      const files = filesOf(call, own, "apply_patch");
+      const { changes, seen } = call.context;
+      const files = filesOf(call, "apply_patch");
       const { patches, notes } = read(given);
       const open = call.attempt > 1 ? await openPatches(patches, files, signal) : patches;
       const plan = await planPatch(open, files, signal);
@@ -90,7 +84,7 @@ export function createApplyPatchTool({ files: own, changes, seen, exec }: ApplyP
 
     /** A patch of several files may have been made in part. It can continue if each file shows its state. */
     async reconcile(given, call): Promise<Reconciliation<JsonValue>> {
-      const files = filesOf(call, own, "apply_patch");
+      const files = filesOf(call, "apply_patch");
       const parsed = parsePatch(given.input);
       if (parsed.problem !== undefined) return "not-done";
       const verdicts = await verdictsOf(patchesIn(given, parsed.files), files, call.signal);
@@ -147,12 +141,12 @@ async function openPatches(patches: readonly FilePatch[], files: Vfs, signal: Ab
 
 /** A file that the session knew is known after the change, too. The rest of one that it did not know was not shown to it. */
 function seeChange(
-  seen: SeenFiles | undefined,
+  seen: SeenFiles,
   session: string,
   { before, after }: Exclude<PlannedChange, { readonly kind: "delete" }>,
   { from, to }: { readonly from: string; readonly to: string },
 ): void {
-  if (before === null || seen?.check(session, from, before) === "current") seen?.see(session, to, after);
+  if (before === null || seen.check(session, from, before) === "current") seen.see(session, to, after);
 }
 
 async function describe(change: PlannedChange, files: Vfs): Promise<string> {

@@ -5,7 +5,7 @@ import { programsOf } from "./programs-of.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
 import { createTerminalText } from "./terminal-text.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
-import { toolFailure } from "./workspace-files.ts";
+import { toolFailure } from "./call-files.ts";
 
 const PAGE_BYTES = 32 * 1024;
 const MAX_WAIT_SECONDS = 120;

@@ -1,6 +1,5 @@
 import type { BlobStore, Executor } from "@keelson/protocol";
-import type { FileHistory } from "../workspace/file-history.ts";
-import type { WorkspaceFiles } from "./workspace-files.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 
 /** The arguments of a call of `bash`. */
 export interface BashInput {
@@ -25,17 +24,16 @@ export interface LeavingExecutor {
   publish(port: number): Promise<void>;
 }
 
-/** The services of the tool `bash`. */
-export interface BashOperations {
+/** The context of the tool `bash`: a `cd` lasts in the files, and the history keeps what commands change. */
+export type BashContext = Pick<Workspace, "files" | "start" | "history">;
+
+/** The programs that the tool `bash` starts. */
+export interface BashOptions {
   readonly exec: Executor;
-  /** The files of the project, in which a `cd` lasts. Absent: it lasts in an environment alone. */
-  readonly files?: WorkspaceFiles | undefined;
   /** Present if `exec` is a sandbox that a call may leave. */
   readonly leaving?: LeavingExecutor | undefined;
   /** The jobs that the model ended itself, so that it need not be told. */
   readonly killed?: ReadonlySet<string>;
   /** The store of long outputs. Their results have beginning and end only; `bash_output` reads the rest. */
   readonly blobs?: Pick<BlobStore, "put"> | undefined;
-  /** Keeps what commands change, for undo. Absent: nothing is kept. */
-  readonly history?: Pick<FileHistory, "around"> | undefined;
 }

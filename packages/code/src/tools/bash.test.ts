@@ -1,8 +1,9 @@
 import { type CallEffects, EnvironmentError, type ExecuteRequest, type ExecuteResponse } from "@keelson/protocol";
 import { createProcessExecutor } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { FileHistory } from "../workspace/file-history.ts";
 import { createBashTool } from "./bash.ts";
-import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
+import { createToolWorkspace, QUIET_HISTORY, type ToolWorkspace } from "../../test/tool-workspace.ts";
 
 let workspace: ToolWorkspace;
 beforeEach(() => {
@@ -87,7 +88,7 @@ describe("bash", () => {
       exec: { execute: async () => ({ ...QUIET, stdout: "x".repeat(100_000), stderr: "y".repeat(100_000) }) },
       blobs: { put: async () => Promise.reject(new Error("the disk is full")) },
     });
-    expect(await failing.execute({ command: "x" }, toolCall())).toMatch(
+    expect(await failing.execute({ command: "x" }, workspace.toolCall())).toMatch(
       /\n\[stdout: the middle could not be kept: the disk is full\]\n\[stderr: the middle could not be kept: the disk is full\]$/,
     );
   });
@@ -219,16 +220,17 @@ it("runs commands that may write inside of the history, with its notes, and othe
   const asked: string[] = [];
   const run = createBashTool({
     exec: createProcessExecutor({ cwd: workspace.root, killGraceMs: 100 }),
-    files: workspace.files,
-    history: {
-      async around(call, work) {
-        asked.push(call.callId);
-        return { result: await work(), notes: ["changed: a.txt"], changed: [] };
-      },
-    },
   });
-  expect(await run.execute({ command: "touch a.txt" }, toolCall())).toMatch(/\n\[changed: a\.txt\]$/);
-  expect(await run.execute({ command: "ls" }, toolCall())).not.toContain("changed:");
+  const history: FileHistory = {
+    ...QUIET_HISTORY,
+    async around(call, work) {
+      asked.push(call.callId);
+      return { result: await work(), notes: ["changed: a.txt"], changed: [] };
+    },
+  };
+  const call = workspace.toolCall({ context: { ...workspace.context, history } });
+  expect(await run.execute({ command: "touch a.txt" }, call)).toMatch(/\n\[changed: a\.txt\]$/);
+  expect(await run.execute({ command: "ls" }, call)).not.toContain("changed:");
   expect(asked).toEqual(["c_1"]);
 });
 

@@ -17,24 +17,24 @@ import { createProgress } from "./command-progress.ts";
 import { commandTimes, MAX_SECONDS, SilenceLimit } from "./command-times.ts";
 import { createFirstFailures } from "./first-failures.ts";
 import { redirectToPatch, refuseMixedPatch } from "./redirect-to-patch.ts";
-import type { BashInput, BashOperations, LeavingExecutor } from "./bash-input.ts";
+import type { BashContext, BashInput, BashOptions, LeavingExecutor } from "./bash-input.ts";
 import { historyFor } from "./history-for.ts";
 import { plannedPrograms, programsOf } from "./programs-of.ts";
 import { sandboxNotes } from "./sandbox-notes.ts";
 import { hostJudge, isOutside, revealJudge, withRequests } from "./sandbox-requests.ts";
 import { flag, integer, list, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
-import { toolFailure } from "./workspace-files.ts";
+import { toolFailure } from "./call-files.ts";
 
 // The command's own timeout comes first, with what was printed; this is for an executor that hangs.
 const EXECUTOR_SLACK_MS = 30_000;
-// Nobody is there to page through output, to type a password, or to see colours.
 /** From SIGTERM to SIGKILL when the run is interrupted or aborted: a person waits. */
 const CANCEL_GRACE_MS = 100;
+// Nobody is there to page through output, to type a password, or to see colours.
 const ENVIRONMENT = { TERM: "dumb", PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", DEBIAN_FRONTEND: "noninteractive" };
 
 /** Runs a command line in the working directory. */
-export function createBashTool({ exec, leaving, killed = new Set(), blobs, files, history }: BashOperations): Tool<BashInput> {
+export function createBashTool({ exec, leaving, killed = new Set(), blobs }: BashOptions): Tool<BashInput, BashContext> {
   const runsIn = (input: BashInput, call: Pick<ToolCall, "environment">): Executor =>
     isOutside(input, call, { leaving }) ? (leaving?.outside ?? exec) : programsOf(call, exec);
   const failures = createFirstFailures();
@@ -46,7 +46,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, files
     isTold = true;
     return [`[/tmp and the loopback network are new for every command here: ${reason}]`];
   };
-  return defineTool<BashInput>({
+  return defineTool.for<BashContext>()<BashInput>({
     name: "bash",
     description: `Run a shell command in the working directory and get its output, its exit code and how long it took. A cd lasts for the commands and tools of your next responses if it is in no subshell, the command succeeds and the folder is in the project; variables do not last. There is no terminal and no input, so use flags such as --yes. It is ended with all it started when it is done or after timeout_seconds, so what should go on, as a server does, needs run_in_background${canFindStrays() ? "" : " (but what leaves the process group, as with setsid, does: end that yourself)"}. Long output loses its middle${blobs === undefined ? "" : ", which bash_output reads"}.`,
     effect: "write",
@@ -117,10 +117,10 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, files
       const isConfined = programs.confine !== undefined;
       const own = call.environment === undefined ? leaving : undefined;
       const folder = directoryOf(call);
-      const gone = await leaveMissingDirectory(call, files);
+      const gone = await leaveMissingDirectory(call);
       if (gone !== undefined) return gone;
       const line = await readCommandLine(command, { cwd: call.cwd, folder });
-      const keeping = historyFor(line, history);
+      const keeping = historyFor(line, call.context.history);
       const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
       const request = {
         command,
@@ -166,7 +166,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs, files
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
         const ending = endingOf(response, times);
-        const moved = ending.isError ? [] : await followDirectory(call, response.directory, files);
+        const moved = ending.isError ? [] : await followDirectory(call, response.directory);
         const shown = `${output.stdout.text.shown()}\n${output.stderr.text.shown()}`;
         const hint = failures.note(call, { command, shown, isError: ending.isError, changesNothing: changesNothing(line, input) });
         const notes = [...published, ...untold(), ...sandboxNotes(response, { isConfined: isConfined && own !== undefined })];

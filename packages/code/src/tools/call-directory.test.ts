@@ -19,7 +19,7 @@ const say = (name: string, input: JsonValue): Promise<string> =>
   workspace.say(name, input, { kept: { ...kept }, cwd: workspace.root, keep: (key, value) => void (kept[key] = value) });
 const bash = (command: string, more: object = {}): Promise<string> => say("bash", { command, ...more });
 const effects = async (name: string, input: object): Promise<CallEffects | undefined> =>
-  workspace.tool(name).effectsOf?.(input, { cwd: workspace.root, kept });
+  workspace.tool(name).effectsOf?.(input, { cwd: workspace.root, kept, context: workspace.context });
 
 describe("a cd in a command that succeeded", () => {
   it("lasts for later commands and is said [TC-01] [TC-02]", async () => {

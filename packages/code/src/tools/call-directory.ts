@@ -1,21 +1,25 @@
 import { isAbsolute, join, normalize, relative, resolve } from "node:path/posix";
 import { type CallPlace, type ToolCall, type ToolOutput, type Vfs, VfsError } from "@keelson/protocol";
-import type { WorkspaceFiles } from "./workspace-files.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { type FilesContext, filesOf } from "./call-files.ts";
+
+/** The place of a call, before and while it runs. */
+type DirectoryPlace = Pick<CallPlace, "kept" | "context">;
 
 /** The name under which the session keeps the working directory. */
 const DIRECTORY = "directory";
 
 /**
- * Returns the working directory of a call, relative to the project; "." is the project itself. All calls of one response have the same, because they
- * were judged together.
+ * Returns the working directory of a call, relative to the project; "." is the project itself. It is the one that the session kept, or else that in which
+ * its workspace starts. All calls of one response have the same, because they were judged together.
  */
-export function directoryOf({ kept }: Pick<CallPlace, "kept">): string {
-  const found = kept?.[DIRECTORY];
+export function directoryOf({ kept, context }: DirectoryPlace): string {
+  const found = kept?.[DIRECTORY] ?? (context as Partial<Workspace> | undefined)?.start;
   return typeof found === "string" && !leadsOut(found) ? normalize(found) : ".";
 }
 
 /** Returns a path that a call names, relative to the project. Absolute paths, and those in the home folder, stay. */
-export function fromDirectory(place: Pick<CallPlace, "kept">, path: string): string {
+export function fromDirectory(place: DirectoryPlace, path: string): string {
   const directory = directoryOf(place);
   if (directory === "." || isAbsolute(path) || path.startsWith("~")) return path;
   // Behind a link, `..` is the folder above its target, which only the system knows.
@@ -23,7 +27,7 @@ export function fromDirectory(place: Pick<CallPlace, "kept">, path: string): str
 }
 
 /** Moves the working directory of later calls. @param path absolute, with links followed @returns true if it is in the project */
-export async function moveDirectory(call: ToolCall, path: string, files: Vfs | WorkspaceFiles): Promise<boolean> {
+export async function moveDirectory(call: ToolCall, path: string, files: Vfs): Promise<boolean> {
   const inside = relative(await realRoot(files), path) || ".";
   if (leadsOut(inside)) return false;
   call.keep?.(DIRECTORY, inside);
@@ -32,11 +36,10 @@ export async function moveDirectory(call: ToolCall, path: string, files: Vfs | W
 
 /** Follows the shell of a command that succeeded. @returns a note for the model if the folder is another now */
 export async function followDirectory(
-  call: ToolCall,
+  call: ToolCall<Pick<Workspace, "files" | "start">>,
   path: string | undefined,
-  own: WorkspaceFiles | undefined,
 ): Promise<readonly string[]> {
-  const files = call.environment === undefined ? own : call.environment.files;
+  const files = filesIn(call);
   if (path === undefined || files === undefined || call.keep === undefined) return [];
   const before = directoryOf(call);
   if (resolve(await realRoot(files), before) === path) return [];
@@ -47,13 +50,18 @@ export async function followDirectory(
 }
 
 /** Leaves a working directory that is gone. @returns the result of the call, which was judged in that folder and so does not run; `undefined` if it is there */
-export async function leaveMissingDirectory(call: ToolCall, own: WorkspaceFiles | undefined): Promise<ToolOutput | undefined> {
-  const files = call.environment === undefined ? own : call.environment.files;
+export async function leaveMissingDirectory(call: ToolCall<Pick<Workspace, "files" | "start">>): Promise<ToolOutput | undefined> {
+  const files = filesIn(call);
   const directory = directoryOf(call);
   if (directory === "." || files === undefined || (await isFolder(files, directory, call.signal))) return undefined;
   call.keep?.(DIRECTORY, ".");
   const text = `Not run: the working directory ${shown(directory)} is gone. Commands start in the project's root again; call this again if it fits there.`;
   return { type: "content", content: [{ type: "text", text }], isError: true };
+}
+
+/** Returns the files of a call. `undefined`: its environment has none. */
+function filesIn(call: ToolCall<FilesContext>): Vfs | undefined {
+  return call.environment !== undefined && call.environment.files === undefined ? undefined : filesOf(call, "bash");
 }
 
 async function isFolder(files: Vfs, path: string, signal: AbortSignal): Promise<boolean> {

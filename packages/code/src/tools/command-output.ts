@@ -1,5 +1,5 @@
 import type { ToolOutput } from "@keelson/protocol";
-import type { BashOperations } from "./bash-input.ts";
+import type { BashOptions } from "./bash-input.ts";
 import type { CommandEnding } from "./command-ending.ts";
 import { createLongOutput, type LongOutput } from "./long-output.ts";
 import { createTerminalText, type TerminalText } from "./terminal-text.ts";
@@ -13,7 +13,7 @@ export const MAX_SHOWN_BYTES: number = 2 * (HEAD_BYTES + TAIL_BYTES) + 4096;
 export type CommandOutput = { readonly [Stream in "stdout" | "stderr"]: Readable };
 
 /** Gathers what a command prints. @param blobs keeps long output whole */
-export function createCommandOutput(blobs: BashOperations["blobs"]): CommandOutput {
+export function createCommandOutput(blobs: BashOptions["blobs"]): CommandOutput {
   return { stdout: createReadable(blobs), stderr: createReadable(blobs) };
 }
 
@@ -25,7 +25,7 @@ export interface Readable {
 }
 
 /** Cleans first and bounds afterwards, so that a progress bar does not push out what matters. */
-function createReadable(blobs: BashOperations["blobs"]): Readable {
+function createReadable(blobs: BashOptions["blobs"]): Readable {
   const text = createLongOutput({ headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, blobs });
   const terminal: TerminalText = createTerminalText();
   let streamed = false;

@@ -74,9 +74,12 @@ describe("the tools of the coding agent", () => {
 });
 
 describe("what permission rules see of a path", () => {
-  const seen = (tool: string, path: string) => workspace.tool(tool).permissionText?.({ path });
+  const seen = async (tool: string, path: string): Promise<string | undefined> => {
+    const { effectsOf, permissionText } = workspace.tool(tool);
+    return permissionText?.({ path }, await effectsOf?.({ path }, { context: workspace.context }));
+  };
 
-  it("is where it leads, relative to the project, however it is written", () => {
+  it("is where it leads, relative to the project, however it is written", async () => {
     workspace.put("secrets/key.txt", "x");
     symlinkSync("secrets", join(workspace.root, "harmless"));
     for (const path of [
@@ -86,15 +89,15 @@ describe("what permission rules see of a path", () => {
       join(workspace.root, "secrets/key.txt"),
       "harmless/key.txt",
     ]) {
-      for (const tool of ["read_file", "write_file", "edit_file"]) expect(seen(tool, path)).toBe("secrets/key.txt");
+      for (const tool of ["read_file", "write_file", "edit_file"]) expect(await seen(tool, path)).toBe("secrets/key.txt");
     }
-    expect(seen("write_file", "harmless/new/file.txt")).toBe("secrets/new/file.txt");
-    expect(seen("grep", "harmless")).toBe("secrets");
+    expect(await seen("write_file", "harmless/new/file.txt")).toBe("secrets/new/file.txt");
+    expect(await seen("grep", "harmless")).toBe("secrets");
     expect(workspace.tool("glob").permissionText?.({ pattern: "*" })).toBe(".");
   });
 
-  it("is the path itself when it leads outside", () => {
-    expect(seen("read_file", "../other/file.txt")).toBe("../other/file.txt");
-    expect(seen("read_file", "/etc//passwd")).toBe("/etc/passwd");
+  it("is the path itself when it leads outside", async () => {
+    expect(await seen("read_file", "../other/file.txt")).toBe("../other/file.txt");
+    expect(await seen("read_file", "/etc//passwd")).toBe("/etc/passwd");
   });
 });

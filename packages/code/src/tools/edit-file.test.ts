@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DiskVfs } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
+import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 
 let workspace: ToolWorkspace;
 let beforeWrite: (() => void) | undefined;
@@ -171,7 +171,7 @@ describe("edit_file", () => {
 
 describe("after a crash, edit_file", () => {
   const reconcile = (old_string: string, new_string: string, replace_all = false) =>
-    workspace.tool("edit_file").reconcile?.({ path: "a.ts", old_string, new_string, replace_all }, toolCall());
+    workspace.tool("edit_file").reconcile?.({ path: "a.ts", old_string, new_string, replace_all }, workspace.toolCall());
 
   it("tells done from not done by the content", async () => {
     expect(await reconcile("old", "new")).toBe("not-done");

@@ -1,19 +1,18 @@
-import { type Executor, type Tool, type Vfs, VfsError } from "@keelson/protocol";
+import { type Tool, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { readEditable } from "../edits/editable-text.ts";
 import { explainFailure } from "../edits/explain-failure.ts";
 import type { WantedEdit } from "../edits/place-edit.ts";
 import { type EditsPlacement, placeEdits } from "../edits/place-edits.ts";
 import { wereEdited } from "../edits/was-edited.ts";
-import type { FileChanges } from "../workspace/file-changes.ts";
 import { compactDiff } from "./compact-diff.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { editEffects } from "./programs-of.ts";
 import { readExisting } from "./read-existing.ts";
-import type { SeenFiles } from "./seen-files.ts";
 import { counted } from "./text-content.ts";
 import { flag, list, optional, record, text, toolInput } from "./tool-input.ts";
-import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import type { EditContext, EditToolOptions } from "./edit-context.ts";
+import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface Replacement {
   readonly old_string: string;
@@ -27,21 +26,14 @@ export interface EditFileInput {
   readonly replace_all?: boolean;
   readonly edits?: readonly Replacement[];
 }
-export interface EditFileOperations {
-  readonly files: WorkspaceFiles;
-  readonly changes: FileChanges;
-  readonly seen?: SeenFiles;
-  /** Runs the commands of the agent. Present: edits that its sandbox allows to commands need no question. */
-  readonly exec?: Executor | undefined;
-}
 
 // Another writer of the same file is rare; one that writes again and again is not waited for.
 const MAX_ATTEMPTS = 3;
 
 /** Replaces text in a file. */
-export function createEditFileTool({ files: own, changes, seen, exec }: EditFileOperations): Tool<EditFileInput> {
+export function createEditFileTool({ exec }: EditToolOptions = {}): Tool<EditFileInput, EditContext> {
   const oldText = "The text to replace, exactly as it stands there.";
-  return defineTool<EditFileInput>({
+  return defineTool.for<EditContext>()<EditFileInput>({
     name: "edit_file",
     description:
       "Replace text in a file. old_string must be what stands there (white space included, without line numbers, every line written out) and must occur once: take more lines around it if it does not, or set replace_all. For several places of one file give edits: each is placed on the file as it is before the call, they must not overlap, and all are made or none. Line ends and the encoding stay as they are. An empty old_string makes a new file.",
@@ -64,18 +56,19 @@ export function createEditFileTool({ files: own, changes, seen, exec }: EditFile
         ),
       ),
     }),
-    permissionText: ({ path }, effects) => effects?.writes?.[0] ?? permissionPath(own, path),
+    permissionText: ({ path }, effects) => effects?.writes?.[0] ?? path,
     async effectsOf({ path }, where) {
-      const planned = await plannedPath(where, own, path);
+      const planned = await plannedPath(where, path);
       return editEffects({ reads: [planned], writes: [planned] }, where, exec);
     },
 
     async execute(input, call) {
       const { signal, session } = call;
-      const files = filesOf(call, own, "edit_file");
+      const { changes, seen } = call.context;
+      const files = filesOf(call, "edit_file");
       const shown = shownPath(files, input.path);
       const edits = editsOf(input);
-      const finish = async (content: Uint8Array): Promise<void> => seen?.see(session, await realPath(files, input.path), content);
+      const finish = async (content: Uint8Array): Promise<void> => seen.see(session, await realPath(files, input.path), content);
       if (edits.length === 1 && edits[0]?.old === "") {
         const content = await startFile(files, input.path, shown, edits[0].wanted, signal);
         await changes.write(input.path, content.after, call, { ifUnchanged: content.before });
@@ -101,7 +94,7 @@ export function createEditFileTool({ files: own, changes, seen, exec }: EditFile
     },
 
     async reconcile(input, call) {
-      const files = filesOf(call, own, "edit_file");
+      const files = filesOf(call, "edit_file");
       const content = await readExisting(files, input.path, call.signal);
       const edits = editsOf(input);
       if (content === undefined) return "not-done";

@@ -32,6 +32,7 @@ async function sayHeld(
   const agent = createAgent({ name: "coder", model, tools: own.tools, cwd: own.root, permissions });
   const runner = createRunner({
     agent,
+    context: () => own.context,
     environment: {
       run: () => Promise.reject(new Error("it runs no operator")),
       open: async () => ({ files, async [Symbol.asyncDispose]() {} }),

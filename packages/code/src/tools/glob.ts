@@ -4,7 +4,7 @@ import { explainMissing } from "./explain-missing.ts";
 import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { shownName } from "./shown-name.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, permissionPath, plannedPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { type FilesContext, filesOf, plannedPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface GlobInput {
   readonly pattern: string;
@@ -16,8 +16,8 @@ const DEFAULT_LIMIT = 200;
 const MAX_LIMIT = 2000;
 
 /** Finds files by their paths. */
-export function createGlobTool({ files: own }: { readonly files: WorkspaceFiles }): Tool<GlobInput> {
-  return defineTool<GlobInput>({
+export function createGlobTool(): Tool<GlobInput, FilesContext> {
+  return defineTool.for<FilesContext>()<GlobInput>({
     name: "glob",
     description:
       "Find files by a pattern of their path: * and ? stay within a name, ** spans folders, {a,b} and [a-z] choose; **/*.ts finds all TypeScript files. Brackets and braces in real names, as in app/[slug]/*.tsx, are found as they stand. Files that git ignores and does not track, .git and node_modules are left out, unless the pattern or the path names them; the result says what was left out. Paths come sorted, one a line.",
@@ -28,11 +28,11 @@ export function createGlobTool({ files: own }: { readonly files: WorkspaceFiles 
       path: optional(text("The folder to look in, relative to the working directory. Default: the working directory.")),
       limit: optional(integer(`How many paths at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
-    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
-    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? path,
+    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, path)] }),
     async execute({ pattern, path = ".", limit = DEFAULT_LIMIT }, call) {
       const { signal, mayRead } = call;
-      const files = filesOf(call, own, "glob");
+      const files = filesOf(call, "glob");
       return explainMissing(files, path, signal, () => find(files, { pattern, path, limit }, createOmissionNotes(files, mayRead), signal));
     },
   });

@@ -6,7 +6,7 @@ import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { shownName } from "./shown-name.ts";
 import { counted } from "./text-content.ts";
 import { choice, flag, integer, optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, permissionPath, plannedPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import { type FilesContext, filesOf, plannedPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface GrepInput {
   readonly pattern: string;
@@ -30,8 +30,8 @@ const TIMEOUT_MS = 60_000;
 const MODES = { content: "content", files: "files-with-matches", count: "count" } as const;
 
 /** Searches the contents of files. */
-export function createGrepTool({ files: own }: { readonly files: WorkspaceFiles }): Tool<GrepInput> {
-  return defineTool<GrepInput>({
+export function createGrepTool(): Tool<GrepInput, FilesContext> {
+  return defineTool.for<FilesContext>()<GrepInput>({
     name: "grep",
     description:
       "Search the contents of files with a regular expression (as ripgrep's, without flags and named groups; escape { ( [ . to mean themselves, or set fixed). Gives lines as path:line:text, or only the files, or counts per file. Files that git ignores and does not track, .git and node_modules are left out; the result says what was left out. Texts in UTF-16, GB18030 and Shift-JIS are searched too.",
@@ -51,11 +51,11 @@ export function createGrepTool({ files: own }: { readonly files: WorkspaceFiles 
       context: optional(integer("How many lines to show before and after each match.", { minimum: 0, maximum: 20 })),
       limit: optional(integer(`How many lines of result at most. Default ${DEFAULT_LIMIT}.`, { minimum: 1, maximum: MAX_LIMIT })),
     }),
-    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
-    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? path,
+    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, path)] }),
     async execute(input, call) {
       const { signal, mayRead } = call;
-      const files = filesOf(call, own, "grep");
+      const files = filesOf(call, "grep");
       const path = input.path ?? ".";
       return explainMissing(files, path, signal, async () => {
         await files.stat(path, { signal }); // refuses what is missing or outside

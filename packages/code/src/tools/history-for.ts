@@ -7,8 +7,8 @@ type CommandHistory = Pick<FileHistory, "around">;
 const NO_HISTORY: CommandHistory = { around: async (_call, run) => ({ result: await run(), notes: [], changed: [] }) };
 
 /** Returns the history in which a command line runs. A line that is understood to change nothing needs none. */
-export function historyFor(line: CallEffects, history: CommandHistory | undefined): CommandHistory {
-  return history !== undefined && mayWrite(line) ? history : NO_HISTORY;
+export function historyFor(line: CallEffects, history: CommandHistory): CommandHistory {
+  return mayWrite(line) ? history : NO_HISTORY;
 }
 
 /** True unless each program of a command line is known to read only, and it writes no file. */

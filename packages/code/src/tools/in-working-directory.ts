@@ -9,10 +9,10 @@ const NAMES: readonly string[] = ["path", "folder"];
  * Returns the same tool, whose relative paths start in the working directory of the call: in what permissions see of it, when it is executed, and when it
  * is asked what became of it. Paths are the members `path`, `folder` and `paths`, at any depth of the input; one that may be missing stands for the folder itself.
  */
-export function inWorkingDirectory(tool: Tool): Tool {
+export function inWorkingDirectory<Context>(tool: Tool<unknown, Context>): Tool<unknown, Context> {
   const { properties = {} } = tool.inputSchema as { readonly properties?: { readonly [name: string]: unknown } };
   const own = NAMES.filter((name) => Object.hasOwn(properties, name));
-  const placed = (input: unknown, place: Pick<CallPlace, "kept">): unknown => {
+  const placed = (input: unknown, place: Pick<CallPlace, "kept" | "context">): unknown => {
     if (directoryOf(place) === ".") return input;
     const found = placePaths(input, place, 0);
     if (typeof found !== "object" || found === null) return found;
@@ -27,7 +27,7 @@ export function inWorkingDirectory(tool: Tool): Tool {
   };
 }
 
-function placePaths(value: unknown, place: Pick<CallPlace, "kept">, depth: number): unknown {
+function placePaths(value: unknown, place: Pick<CallPlace, "kept" | "context">, depth: number): unknown {
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => placePaths(item, place, depth + 1));
   return Object.fromEntries(

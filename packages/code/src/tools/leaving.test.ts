@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { CallEffects, Executor, JsonValue, ToolOutput } from "@keelson/protocol";
 import { createDiskVfs, createProcessExecutor } from "keelson/environment";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { toolCall } from "../../test/tool-workspace.ts";
+import { QUIET_HISTORY, toolCall } from "../../test/tool-workspace.ts";
+import { createWorkspace } from "../workspace/create-workspace.ts";
 import { createCodingTools } from "./create-coding-tools.ts";
 
 let root: string;
@@ -21,15 +22,15 @@ function createTools(unavailable?: string) {
   const published: number[] = [];
   const publish = async (port: number): Promise<void> => void published.push(port);
   const tools = createCodingTools({
-    files: createDiskVfs({ root }),
     exec: inside,
     leaving: { outside, publish, ...(unavailable !== undefined && { unavailable }) },
   });
+  const context = createWorkspace({ files: createDiskVfs({ root }), history: QUIET_HISTORY });
   const tool = (name: string) => tools.find((one) => one.name === name);
   const call = async (name: string, input: JsonValue): Promise<ToolOutput> => {
     const parsed = await tool(name)?.parse(input);
     if (parsed === undefined || parsed.issues !== undefined) throw new Error(JSON.stringify(parsed));
-    return tool(name)?.execute(parsed.value, toolCall()) as Promise<ToolOutput>;
+    return tool(name)?.execute(parsed.value, toolCall({ context })) as Promise<ToolOutput>;
   };
   return { call, published, effectsOf: (input: JsonValue) => tool("bash")?.effectsOf?.(input, { cwd: root }) };
 }

@@ -3,7 +3,7 @@ import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
 import { shownName } from "./shown-name.ts";
 import { optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, permissionPath, plannedPath, type WorkspaceFiles } from "./workspace-files.ts";
+import { type FilesContext, filesOf, plannedPath } from "./call-files.ts";
 
 const MAX_ENTRIES = 1000;
 
@@ -12,18 +12,18 @@ export interface ListDirectoryInput {
 }
 
 /** Names what stands in a folder, folders first. */
-export function createListDirectoryTool({ files: own }: { readonly files: WorkspaceFiles }): Tool<ListDirectoryInput> {
-  return defineTool<ListDirectoryInput>({
+export function createListDirectoryTool(): Tool<ListDirectoryInput, FilesContext> {
+  return defineTool.for<FilesContext>()<ListDirectoryInput>({
     name: "list_directory",
     description:
       "List the files and folders in a folder, one a line: folders first, with a slash at the end; files with their size. Not recursive: use glob for that.",
     effect: "read",
     aliases: ["list_files", "ls"],
     input: toolInput({ path: optional(text("The folder, relative to the working directory. Default: the working directory.")) }),
-    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
-    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    permissionText: ({ path = "." }, effects) => effects?.reads?.[0] ?? path,
+    effectsOf: async ({ path = "." }, where) => ({ reads: [await plannedPath(where, path)] }),
     async execute({ path = "." }, call) {
-      const files = filesOf(call, own, "list_directory");
+      const files = filesOf(call, "list_directory");
       return explainMissing(files, path, call.signal, () => listDirectory(files, path, call.signal));
     },
   });

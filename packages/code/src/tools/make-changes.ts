@@ -1,7 +1,7 @@
 import { type Vfs, VfsError } from "@keelson/protocol";
 import type { ChangingCall, FileChanges } from "../workspace/file-changes.ts";
 import { requireChangeable } from "../workspace/require-changeable.ts";
-import { toolFailure } from "./workspace-files.ts";
+import { toolFailure } from "./call-files.ts";
 
 /** A change of one file that is to be made with others. Paths are as the model gave them. */
 export type PlannedChange =

@@ -1,6 +1,6 @@
 import type { OmissionReason, PlannedFiles, SearchOmission, ToolCall } from "@keelson/protocol";
 import { shownName } from "./shown-name.ts";
-import { shownPath } from "./workspace-files.ts";
+import { shownPath } from "./call-files.ts";
 
 const MAX_NAMED = 5;
 

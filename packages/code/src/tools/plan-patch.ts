@@ -8,7 +8,7 @@ import { requireChangeable } from "../workspace/require-changeable.ts";
 import { explainMissing } from "./explain-missing.ts";
 import type { PlannedChange } from "./make-changes.ts";
 import { readExisting } from "./read-existing.ts";
-import { realPath, shownPath, toolFailure } from "./workspace-files.ts";
+import { realPath, shownPath, toolFailure } from "./call-files.ts";
 
 /** The changes that a patch makes, and notes for the model, by file. */
 export interface PatchPlan {

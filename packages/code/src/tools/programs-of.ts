@@ -1,5 +1,5 @@
 import type { CallEffects, CallPlace, Executor, PlannedPrograms, ToolCall } from "@keelson/protocol";
-import { toolFailure } from "./workspace-files.ts";
+import { toolFailure } from "./call-files.ts";
 
 /** The programs that a call runs: those of the environment that its run is held in, where there is one, else the tool's own. */
 export function programsOf({ environment }: Pick<ToolCall, "environment">, own: Executor): Executor {

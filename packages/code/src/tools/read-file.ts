@@ -1,20 +1,19 @@
-import { type Tool, type ToolOutput, VfsError } from "@keelson/protocol";
+import { type Tool, type ToolOutput, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import type { LineRange } from "../reading/line-ranges.ts";
 import type { DocumentForm, OtherDocument } from "../reading/open-document.ts";
 import { presentLarge } from "../reading/present-large.ts";
 import { presentText } from "../reading/present-text.ts";
-import { createFileTexts } from "../workspace/create-file-texts.ts";
 import type { FileText, FileTexts, OpenedFile } from "../workspace/file-texts.ts";
 import { readBudgetOf } from "../workspace/read-budget.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { listDirectory } from "./list-directory.ts";
 import { pagesField, type PageRange, rangesField } from "./read-fields.ts";
-import type { SeenFiles } from "./seen-files.ts";
 import { shownName } from "./shown-name.ts";
 import { counted } from "./text-content.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface ReadFileInput {
   readonly path: string;
@@ -25,13 +24,8 @@ export interface ReadFileInput {
   readonly encoding?: string;
   readonly raw?: boolean;
 }
-export interface ReadFileOperations {
-  readonly files: WorkspaceFiles;
-  /** Keeps the texts of files between reads. Default: a store of its own. */
-  readonly texts?: FileTexts | undefined;
-  /** Remembers what was read, for tools that must not overwrite anything unseen. */
-  readonly seen?: SeenFiles;
-}
+
+type ReadContext = Pick<Workspace, "files" | "texts" | "seen">;
 
 /** No read is longer than this, also if a window has room for it. */
 const MAX_READ_TOKENS = 40_000;
@@ -42,8 +36,8 @@ const MAX_NOTEBOOK_IMAGES = 5;
 const IMAGE_TOKENS = 1_600;
 
 /** Shows a text file with line numbers, an image as an image, and a folder as its listing. */
-export function createReadFileTool({ files: own, texts = createFileTexts({ files: own }), seen }: ReadFileOperations): Tool<ReadFileInput> {
-  return defineTool<ReadFileInput>({
+export function createReadFileTool(): Tool<ReadFileInput, ReadContext> {
+  return defineTool.for<ReadContext>()<ReadFileInput>({
     name: "read_file",
     description:
       "Read a file. Text comes as lines with their number and a tab in front, which are not part of the file. A file that is too long for the room that is left comes as a skeleton: the line ranges of its parts, two of them whole. Read the parts that you need with ranges, several in one call. Images (PNG, JPEG, GIF, WebP) are shown; PDFs and notebooks come as text. A folder is listed.",
@@ -59,12 +53,13 @@ export function createReadFileTool({ files: own, texts = createFileTexts({ files
       encoding: optional(text("The encoding of the file, if the recognised one is wrong, as in shift_jis or windows-1251.")),
       raw: optional(flag("Show the JSON of a notebook, or a file of another kind as the text that its bytes are.")),
     }),
-    permissionText: ({ path }, effects) => effects?.reads?.[0] ?? permissionPath(own, path),
-    effectsOf: async ({ path }, where) => ({ reads: [await plannedPath(where, own, path)] }),
+    permissionText: ({ path }, effects) => effects?.reads?.[0] ?? path,
+    effectsOf: async ({ path }, where) => ({ reads: [await plannedPath(where, path)] }),
     async execute(input, call) {
       const { path } = input;
       const { signal, session } = call;
-      const files = filesOf(call, own, "read_file");
+      const { texts, seen } = call.context;
+      const files = filesOf(call, "read_file");
       const maxTokens = Math.min(MAX_READ_TOKENS, readBudgetOf(call.batch).perRead);
       return explainMissing(files, path, signal, async () => {
         const name = shownName(shownPath(files, path));
@@ -83,7 +78,7 @@ export function createReadFileTool({ files: own, texts = createFileTexts({ files
             // A PDF or notebook as text shows nothing of the bytes that an overwrite would replace.
             const regions = form === "text" && presented.shown.length > 0 ? presented.shown : [{ start: 1, end: 0 }];
             for (const region of regions)
-              seen?.seeLines(session, real, digest, { ...region, total: form === "text" ? lines.length : Number.POSITIVE_INFINITY });
+              seen.seeLines(session, real, digest, { ...region, total: form === "text" ? lines.length : Number.POSITIVE_INFINITY });
             const note = opened.changedWhileRead ? "\n[The file changed while it was read: some lines may be old. Read it again.]" : "";
             const pagesNote =
               input.pages !== undefined && form !== "pdf" ? "\n[The file is no PDF: pages was not used. Name lines with ranges.]" : "";
@@ -98,7 +93,7 @@ export function createReadFileTool({ files: own, texts = createFileTexts({ files
 async function openFile(
   texts: FileTexts,
   { path, encoding, raw, pages }: ReadFileInput,
-  { files, signal }: { readonly files: WorkspaceFiles | Parameters<typeof listDirectory>[0]; readonly signal: AbortSignal },
+  { files, signal }: { readonly files: Vfs; readonly signal: AbortSignal },
 ): Promise<OpenedFile> {
   const form: DocumentForm = { encoding, raw, pages };
   try {

@@ -1,6 +1,6 @@
 import type { JsonValue, ToolRedirect } from "@keelson/protocol";
 import { readPatchCommand } from "../edits/read-patch-command.ts";
-import { toolFailure } from "./workspace-files.ts";
+import { toolFailure } from "./call-files.ts";
 
 /** A command that only applies a patch is a call of the tool `apply_patch`, and is judged like one. */
 export function redirectToPatch(input: JsonValue): ToolRedirect | undefined {

@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path/posix";
 import type { CallEffects, CallPlace, ExecuteRequest, ToolCall } from "@keelson/protocol";
-import type { BashInput, BashOperations } from "./bash-input.ts";
+import type { BashInput, BashOptions } from "./bash-input.ts";
 
 // Other ports need a policy that names them.
 const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
@@ -9,7 +9,7 @@ const USUAL_PORTS: ReadonlySet<number> = new Set([80, 443]);
 export function isOutside(
   { outside = false }: Pick<BashInput, "outside">,
   { environment }: Pick<ToolCall, "environment"> | Pick<CallPlace, "environment">,
-  { leaving }: Pick<BashOperations, "leaving">,
+  { leaving }: Pick<BashOptions, "leaving">,
 ): boolean {
   return outside && leaving !== undefined && environment === undefined;
 }

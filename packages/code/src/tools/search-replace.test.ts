@@ -2,8 +2,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type { CallEffects } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
-import { createFileChanges } from "../workspace/create-file-changes.ts";
+import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 import { createSearchReplaceTool } from "./search-replace.ts";
 
 let workspace: ToolWorkspace;
@@ -16,7 +15,7 @@ const replace = (
   changes?: Parameters<ToolWorkspace["say"]>[2],
 ): Promise<string> => workspace.say("search_replace", input, changes);
 const effects = (input: { readonly [name: string]: string | boolean }): Promise<CallEffects> =>
-  Promise.resolve(workspace.tool("search_replace").effectsOf?.(input as never, {}) ?? {});
+  Promise.resolve(workspace.tool("search_replace").effectsOf?.(input as never, { context: workspace.context }) ?? {});
 
 describe("search_replace [TC-25]", () => {
   it("replaces a text in all files, keeps their line ends and encodings, and counts by file", async () => {
@@ -54,8 +53,8 @@ describe("search_replace [TC-25]", () => {
     workspace.put("a.ts", `${"a".repeat(100_000)}!\n`);
     expect(await replace({ search: "(a+)+$", replace: "x", regex: true })).toMatch(/^ERROR Nothing matches/);
     let now = 0;
-    const tool = createSearchReplaceTool({ files: workspace.files, changes: createFileChanges(workspace), now: () => (now += 15_000) });
-    await expect(tool.execute({ search: "a", replace: "b" }, toolCall())).rejects.toThrow(
+    const tool = createSearchReplaceTool({ now: () => (now += 15_000) });
+    await expect(tool.execute({ search: "a", replace: "b" }, workspace.toolCall())).rejects.toThrow(
       /took more than 20 s and was stopped; nothing was changed/,
     );
     expect(workspace.text("a.ts")).toMatch(/^aaa/);
@@ -110,7 +109,7 @@ describe("search_replace [TC-25]", () => {
 
   it("knows after a crash whether it can be made again", async () => {
     const reconcile = (input: { readonly search: string; readonly replace: string }) =>
-      workspace.tool("search_replace").reconcile?.(input, toolCall());
+      workspace.tool("search_replace").reconcile?.(input, workspace.toolCall());
     workspace.put("a.ts", "x\n");
     workspace.put("b.ts", "y\n");
     expect(await reconcile({ search: "x", replace: "y" })).toBe("not-done");

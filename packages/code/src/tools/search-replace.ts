@@ -1,17 +1,16 @@
-import type { Executor, JsonValue, Reconciliation, Tool, ToolCall, Vfs } from "@keelson/protocol";
+import type { JsonValue, Reconciliation, Tool, ToolCall, Vfs } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { compileSearch, type Search, SearchTooSlow, UnusableSearch } from "../edits/compile-search.ts";
 import { replaceMatches } from "../edits/replace-matches.ts";
-import type { FileChanges } from "../workspace/file-changes.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { makeChanges, type PlannedChange } from "./make-changes.ts";
 import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { editEffects } from "./programs-of.ts";
 import { listSearched, type SearchedFiles } from "./searched-files.ts";
-import type { SeenFiles } from "./seen-files.ts";
 import { counted } from "./text-content.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import type { EditContext, EditToolOptions } from "./edit-context.ts";
+import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface SearchReplaceInput {
   readonly search: string;
@@ -23,12 +22,7 @@ export interface SearchReplaceInput {
   readonly dry_run?: boolean;
   readonly max_files?: number;
 }
-export interface SearchReplaceOperations {
-  readonly files: WorkspaceFiles;
-  readonly changes: FileChanges;
-  readonly seen?: SeenFiles;
-  /** Runs the commands of the agent. Present: edits that its sandbox allows to commands need no question. */
-  readonly exec?: Executor | undefined;
+export interface SearchReplaceOptions extends EditToolOptions {
   /** Monotonic milliseconds. */
   readonly now?: () => number;
 }
@@ -42,16 +36,13 @@ const MAX_NAMED = 100;
 const MAX_JUDGED = 1000;
 
 /** Replaces a text or the matches of a regular expression in many files. */
-export function createSearchReplaceTool({
-  files: own,
-  changes,
-  seen,
-  exec,
-  now = () => performance.now(),
-}: SearchReplaceOperations): Tool<SearchReplaceInput> {
+export function createSearchReplaceTool({ exec, now = () => performance.now() }: SearchReplaceOptions = {}): Tool<
+  SearchReplaceInput,
+  EditContext
+> {
   const compile = ({ search, replace, regex = false, ignore_case = false }: SearchReplaceInput): Promise<Search> =>
     compileSearch({ search, replace, isRegex: regex, ignoresCase: ignore_case, now, limitMs: LIMIT_MS });
-  return defineTool<SearchReplaceInput>({
+  return defineTool.for<EditContext>()<SearchReplaceInput>({
     name: "search_replace",
     description: `Replace a text in many files: every occurrence, all of them or none. To change one place use another tool. Ignored and binary files are left out. With dry_run it only counts the matches in each file. More than max_files files (default ${DEFAULT_MAX_FILES}) with a match are refused.`,
     effect: "write",
@@ -71,10 +62,11 @@ export function createSearchReplaceTool({
     }),
     permissionText: ({ path = ".", glob = "" }, effects) => effects?.writes?.join(", ") || `${path} ${glob}`.trim(),
     async effectsOf(input, where) {
-      const start = await plannedPath(where, own, input.path ?? ".");
+      const start = await plannedPath(where, input.path ?? ".");
       // Names of files in an environment are not known before the call.
-      const listed = where.environment === undefined ? await listSearched(own, input, {}).catch(() => undefined) : undefined;
-      const paths = listed?.paths.map((path) => shownPath(own, path));
+      const files = where.environment === undefined ? where.context?.files : undefined;
+      const listed = files && (await listSearched(files, input, {}).catch(() => undefined));
+      const paths = files && listed?.paths.map((path) => shownPath(files, path));
       const isKnown = paths !== undefined && paths.length <= MAX_JUDGED && listed?.isComplete === true;
       const touched = isKnown ? { reads: paths } : { reads: [start], mayTouch: [start === "." ? "*" : `${start}/*`] };
       if (input.dry_run === true) return { ...touched, commands: [] };
@@ -83,7 +75,8 @@ export function createSearchReplaceTool({
 
     async execute(input, call) {
       const { session } = call;
-      const files = filesOf(call, own, "search_replace");
+      const { changes, seen } = call.context;
+      const files = filesOf(call, "search_replace");
       const found = await findAll(files, input, call, compile);
       if (found.changes.length === 0)
         throw toolFailure("search_replace", `Nothing matches in ${counted(found.read, "file")} that were searched.${found.told}`);
@@ -107,7 +100,7 @@ export function createSearchReplaceTool({
       for (const { path, change } of found.changes) {
         const real = await realPath(files, path);
         // The rest of a file that the session did not know was not shown to it.
-        if (change.before !== null && seen?.check(session, real, change.before) === "current") seen.see(session, real, change.after);
+        if (change.before !== null && seen.check(session, real, change.before) === "current") seen.see(session, real, change.after);
       }
       return `Replaced ${summary}:\n${list}${found.told}`;
     },
@@ -115,7 +108,7 @@ export function createSearchReplaceTool({
     /** A replacement that leaves no match behind can be made again: what is done has no match any more. */
     async reconcile(input, call): Promise<Reconciliation<JsonValue>> {
       if (input.dry_run === true) return "not-done";
-      const files = filesOf(call, own, "search_replace");
+      const files = filesOf(call, "search_replace");
       const found = await findAll(files, input, call, compile);
       if (found.changes.length === 0) return { output: "Replaced all matches." };
       const search = await compile(input);

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path/posix";
 import { type Vfs, VfsError } from "@keelson/protocol";
 import { shownName } from "./shown-name.ts";
-import { shownPath } from "./workspace-files.ts";
+import { shownPath } from "./call-files.ts";
 
 const MAX_SUGGESTIONS = 5;
 // A suggestion must not cost more than the search it saves.

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { DiskVfs } from "keelson/environment";
-import { createToolWorkspace, toolCall, type ToolWorkspace } from "../../test/tool-workspace.ts";
+import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 
 let workspace: ToolWorkspace;
 let beforeWrite: (() => void) | undefined;
@@ -101,7 +101,7 @@ describe("write_file", () => {
   });
 
   it("knows after a crash whether it happened", async () => {
-    const reconcile = (content: string) => workspace.tool("write_file").reconcile?.({ path: "a.txt", content }, toolCall());
+    const reconcile = (content: string) => workspace.tool("write_file").reconcile?.({ path: "a.txt", content }, workspace.toolCall());
     expect(await reconcile("x")).toBe("not-done");
     workspace.put("a.txt", "other");
     expect(await reconcile("x")).toBe("not-done");

@@ -1,32 +1,24 @@
-import { type Executor, type Tool, VfsError } from "@keelson/protocol";
+import { type Tool, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { readEditable } from "../edits/editable-text.ts";
 import { elisionPutIn } from "../edits/elision.ts";
 import { compactDiff } from "./compact-diff.ts";
 import { editEffects } from "./programs-of.ts";
-import type { FileChanges } from "../workspace/file-changes.ts";
-import type { SeenFiles } from "./seen-files.ts";
 import { readExisting } from "./read-existing.ts";
 import { counted, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
-import { filesOf, permissionPath, plannedPath, realPath, shownPath, toolFailure, type WorkspaceFiles } from "./workspace-files.ts";
+import type { EditContext, EditToolOptions } from "./edit-context.ts";
+import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface WriteFileInput {
   readonly path: string;
   readonly content: string;
   readonly overwrite?: boolean;
 }
-export interface WriteFileOperations {
-  readonly files: WorkspaceFiles;
-  readonly changes: FileChanges;
-  readonly seen: SeenFiles;
-  /** Runs the commands of the agent. Present: edits that its sandbox would let a command make are not asked about. */
-  readonly exec?: Executor | undefined;
-}
 
 /** Makes a file, or replaces one that the session knows. */
-export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFileOperations): Tool<WriteFileInput> {
-  return defineTool<WriteFileInput>({
+export function createWriteFileTool({ exec }: EditToolOptions = {}): Tool<WriteFileInput, EditContext> {
+  return defineTool.for<EditContext>()<WriteFileInput>({
     name: "write_file",
     description:
       "Write a whole file; missing folders are made. Use it for new files; to change a part of a file use edit_file. An existing file is replaced only if you read it before and it did not change since, or with overwrite.",
@@ -39,12 +31,13 @@ export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFi
       content: text("The whole content of the file."),
       overwrite: optional(flag("Replace an existing file although it was not read.")),
     }),
-    permissionText: ({ path }, effects) => effects?.writes?.[0] ?? permissionPath(own, path),
-    effectsOf: async ({ path }, where) => editEffects({ writes: [await plannedPath(where, own, path)] }, where, exec),
+    permissionText: ({ path }, effects) => effects?.writes?.[0] ?? path,
+    effectsOf: async ({ path }, where) => editEffects({ writes: [await plannedPath(where, path)] }, where, exec),
 
     async execute({ path, content, overwrite = false }, call) {
       const { signal, session } = call;
-      const files = filesOf(call, own, "write_file");
+      const { changes, seen } = call.context;
+      const files = filesOf(call, "write_file");
       const real = await realPath(files, path);
       const shown = shownPath(files, path);
       const before = await readExisting(files, path, signal);
@@ -90,7 +83,7 @@ export function createWriteFileTool({ files: own, changes, seen, exec }: WriteFi
     },
 
     async reconcile({ path, content }, call) {
-      const files = filesOf(call, own, "write_file");
+      const files = filesOf(call, "write_file");
       const now = await readExisting(files, path, call.signal);
       const written = bytesFor(now, content);
       if (now === undefined || typeof written === "string" || !written.equals(now)) return "not-done";

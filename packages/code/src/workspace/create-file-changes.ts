@@ -1,6 +1,7 @@
 import { type FileInfo, type Vfs, VfsError } from "@keelson/protocol";
-import { filesOf, type WorkspaceFiles } from "../tools/workspace-files.ts";
-import type { FileChanges } from "./file-changes.ts";
+import type { WorkspaceFiles } from "./workspace-files.ts";
+import { filesOf } from "../tools/call-files.ts";
+import type { ChangingCall, FileChanges } from "./file-changes.ts";
 import { requireChangeable } from "./require-changeable.ts";
 import type { FileTexts } from "./file-texts.ts";
 
@@ -12,6 +13,8 @@ export interface FileChangesOptions {
 
 /** Makes changes directly on the files of the tools, without a history. */
 export function createFileChanges({ files: own, texts }: FileChangesOptions): FileChanges {
+  const filesFor = ({ environment }: ChangingCall): Vfs =>
+    filesOf({ ...(environment && { environment }), context: { files: own } }, "edit_file");
   const dropAfter = async (paths: readonly string[], change: () => Promise<unknown>): Promise<void> => {
     try {
       await change();
@@ -21,16 +24,16 @@ export function createFileChanges({ files: own, texts }: FileChangesOptions): Fi
   };
   return {
     async write(path, content, call, { ifUnchanged }) {
-      const files = filesOf(call, own, "edit_file");
+      const files = filesFor(call);
       await dropAfter([path], () => files.write(path, content, { signal: call.signal, ifUnchanged }));
     },
     async delete(path, call, { ifUnchanged }) {
-      const files = filesOf(call, own, "edit_file");
+      const files = filesFor(call);
       await requireRemovable(files, path, ifUnchanged, call.signal);
       await dropAfter([path], () => files.rm(path, { signal: call.signal }));
     },
     async move(from, to, call, { ifUnchanged }) {
-      const files = filesOf(call, own, "edit_file");
+      const files = filesFor(call);
       await requireRemovable(files, from, ifUnchanged, call.signal);
       if ((await infoOf(files, to, call.signal)) !== undefined)
         throw new VfsError({ kind: "conflict", path: to, message: `${to} exists already; ${from} was not moved onto it.` });

@@ -4,7 +4,7 @@ import { detectEncoding } from "../reading/detect-encoding.ts";
 import { fileKindOf, SIGNATURE_BYTES } from "../reading/file-kinds.ts";
 import { createLargeText, type LargeText } from "../reading/large-text.ts";
 import { type DocumentForm, openDocument } from "../reading/open-document.ts";
-import { digestOf } from "../tools/seen-files.ts";
+import { digestOf } from "./seen-files.ts";
 import { NO_TELEMETRY, type Telemetry } from "./telemetry.ts";
 import type { FileReadOptions, FileText, FileTexts, OpenedFile } from "./file-texts.ts";
 

@@ -1,7 +1,8 @@
-import type { ObservableEvent, Tool } from "@keelson/protocol";
+import type { JsonValue, ObservableEvent } from "@keelson/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toolCall, createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 import { createWorkspace } from "./create-workspace.ts";
+import type { Workspace } from "./workspace.ts";
 
 let folder: ToolWorkspace;
 beforeEach(() => {
@@ -11,41 +12,37 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 describe("a workspace", () => {
-  it("has one working directory, which all that hold it see move [TC-01] [TC-02]", async () => {
-    const workspace = createWorkspace({ files: folder.files });
-    const { directory } = workspace;
-    expect(directory.path).toBe(folder.root);
-    await workspace.directory.change("src");
-    await workspace.directory.change("inner");
-    expect(directory.path).toBe(`${folder.root}/src/inner`);
-    // Changes that are asked for together are made one after the other.
-    await Promise.all([directory.change(".."), directory.change("..")]);
-    expect(directory.path).toBe(folder.root);
+  it("has one working directory for all its tools, which a cd moves [TC-01] [TC-02]", async () => {
+    const kept: { [name: string]: JsonValue } = {};
+    const say = (name: string, input: JsonValue): Promise<string> =>
+      folder.say(name, input, { kept: { ...kept }, keep: (key, value) => void (kept[key] = value) });
+    await say("bash", { command: "cd src" });
+    await say("change_dir", { path: "inner" });
+    expect(await say("read_file", { path: "a.txt" })).toContain("\ta");
+    expect(await say("bash", { command: "pwd" })).toContain(`${folder.root}/src/inner\n`);
+    expect(await say("change_dir", { path: "../../.." })).toMatch(/^ERROR/);
+    expect(await say("change_dir", { path: "a.txt" })).toMatch(
+      /^ERROR src\/inner\/a\.txt is not a folder; the working directory stays src\/inner/,
+    );
+    expect(await say("glob", { pattern: "*" })).toBe("src/inner/a.txt");
   });
 
-  it("stays where it is if the folder is missing, a file or outside", async () => {
-    const { directory } = createWorkspace({ files: folder.files });
-    await expect(directory.change("missing")).rejects.toMatchObject({ failure: { kind: "not-found" } });
-    await expect(directory.change("src/inner/a.txt")).rejects.toMatchObject({ failure: { kind: "not-directory" } });
-    await expect(directory.change("..")).rejects.toMatchObject({ failure: { kind: "path-traversal" } });
-    expect(directory.path).toBe(folder.root);
-    await directory.change("src");
-    expect(directory.path).toBe(`${folder.root}/src`);
-  });
-
-  it("is isolated with the same parts and a working directory of its own [TC-17] [TC-23]", async () => {
-    const [graph, tools] = [{}, [] as readonly Tool[]];
-    const workspace = createWorkspace({ files: folder.files, graph, tools: () => tools });
-    await workspace.directory.change("src");
-    const child = workspace.isolate();
-    expect(child.directory.path).toBe(`${folder.root}/src`);
-    await child.directory.change("inner");
-    await workspace.directory.change(".");
-    expect([workspace.directory.path, child.directory.path]).toEqual([`${folder.root}/src`, `${folder.root}/src/inner`]);
-    expect(child.isolate().directory.path).toBe(`${folder.root}/src/inner`);
+  it("is isolated with the same parts, and the session of the child moves a working directory of its own [TC-17] [TC-23]", async () => {
+    const graph = {};
+    const workspace = createWorkspace({ files: folder.files, graph, tools: () => folder.tools });
+    const child = workspace.isolate("src");
+    const [mine, its]: { [name: string]: JsonValue }[] = [{}, {}];
+    const say = (context: Workspace, kept: { [name: string]: JsonValue } = {}, command: string): Promise<string> =>
+      folder.say("bash", { command }, { context, kept: { ...kept }, keep: (key, value) => void (kept[key] = value) });
+    expect(await say(child, its, "pwd")).toContain(`${folder.root}/src\n`);
+    await say(child, its, "cd inner");
+    await say(workspace, mine, "true");
+    expect(await say(child, its, "pwd")).toContain(`${folder.root}/src/inner\n`);
+    expect(await say(workspace, mine, "pwd")).toContain(`${folder.root}\n`);
+    expect(child.isolate("src/inner").start).toBe("src/inner");
     expect(child.graph).toBe(graph);
-    expect(child.tools()).toBe(tools);
-    for (const part of ["files", "texts", "changes", "history", "telemetry"] as const) expect(child[part]).toBe(workspace[part]);
+    expect(child.tools()).toBe(folder.tools);
+    for (const part of ["files", "texts", "changes", "seen", "history", "telemetry"] as const) expect(child[part]).toBe(workspace[part]);
   });
 
   it("always has telemetry, which is off unless there is a listener, and names the session [TC-13] [TC-22]", async () => {

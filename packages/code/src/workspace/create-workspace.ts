@@ -1,22 +1,23 @@
-import type { ObservableEvent, Tool } from "@keelson/protocol";
-import type { WorkspaceFiles } from "../tools/workspace-files.ts";
+import type { ObservableEvent } from "@keelson/protocol";
+import type { WorkspaceFiles } from "./workspace-files.ts";
 import { createFileChanges } from "./create-file-changes.ts";
 import { createFileTexts } from "./create-file-texts.ts";
-import { createWorkingDirectory } from "./create-working-directory.ts";
 import type { FileChanges } from "./file-changes.ts";
 import type { FileHistory } from "./file-history.ts";
 import type { FileTexts } from "./file-texts.ts";
 import { createTelemetry, NO_TELEMETRY } from "./telemetry.ts";
-import type { WorkingDirectory } from "./working-directory.ts";
+import { createSeenFiles, type SeenFiles } from "./seen-files.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface WorkspaceOptions {
   readonly files: WorkspaceFiles;
   /** Default: the root of `files`. */
-  readonly directory?: WorkingDirectory | undefined;
+  readonly start?: string | undefined;
   readonly texts?: FileTexts | undefined;
   /** Default: directly on `files`. */
   readonly changes?: FileChanges | undefined;
+  /** Default: one in which nothing was seen. */
+  readonly seen?: SeenFiles | undefined;
   /** Default: none; the note of a command says so. */
   readonly history?: FileHistory | undefined;
   /** Receives what tools record. Default: telemetry is off. */
@@ -24,7 +25,7 @@ export interface WorkspaceOptions {
   /** The session that telemetry names. */
   readonly session?: string | undefined;
   /** Returns the tools of the agent. Default: none. */
-  readonly tools?: (() => readonly Tool[]) | undefined;
+  readonly tools?: Workspace["tools"] | undefined;
   readonly graph?: object | undefined;
 }
 
@@ -37,13 +38,10 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
       : createTelemetry({ listener: onTelemetry, ...(session !== undefined && { attributes: { session } }) });
   const texts = options.texts ?? createFileTexts({ files, telemetry });
   const changes = options.changes ?? createFileChanges({ files, texts });
-  const shared = { files, texts, changes, history, telemetry, tools, ...(graph !== undefined && { graph }) };
-  const withDirectory = (directory: WorkingDirectory): Workspace => ({
-    ...shared,
-    directory,
-    isolate: () => withDirectory(createWorkingDirectory(files, directory.path)),
-  });
-  return withDirectory(options.directory ?? createWorkingDirectory(files));
+  const seen = options.seen ?? createSeenFiles();
+  const shared = { files, texts, changes, seen, history, telemetry, tools, ...(graph !== undefined && { graph }) };
+  const startingIn = (start: string): Workspace => ({ ...shared, start, isolate: startingIn });
+  return startingIn(options.start ?? ".");
 }
 
 /** Keeps nothing, and says so for each command. */

@@ -7,7 +7,7 @@ import { bindApproval } from "./bind-approval.ts";
  * with the inner tool, so that both can be in one registry.
  * @throws ToolError of kind `invalid-definition` when no vendor would take the name
  */
-export function aliasTool<In>(newName: string, tool: Tool<In>): Tool<In> {
+export function aliasTool<In, Context>(newName: string, tool: Tool<In, Context>): Tool<In, Context> {
   checkToolName(newName, "name", newName);
   const { permissionText, effectsOf, untrusted, needsApproval, reconcile } = tool;
   return {

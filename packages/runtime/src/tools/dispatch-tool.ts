@@ -101,7 +101,7 @@ export function operatorToTool<In = JsonObject>(definition: DispatchToolDefiniti
   };
 }
 
-export function isDispatchTool(tool: Tool): tool is DispatchTool {
+export function isDispatchTool(tool: Tool<unknown, never>): tool is DispatchTool {
   return typeof (tool as Partial<DispatchTool>).dispatch?.operator === "string";
 }
 

@@ -32,7 +32,8 @@ export interface ToolRegistry extends ToolSet {
   snapshot(): ToolSet;
 }
 
-export function createToolRegistry(tools: Iterable<Tool> = []): ToolRegistry {
+/** @param tools tools of any context: the registry only finds them */
+export function createToolRegistry(tools: Iterable<Tool<unknown, never>> = []): ToolRegistry {
   const byName = new Map<string, Tool>();
   // Replaced as a whole at the next look after a change; snapshots keep the one they were given.
   let current: ToolSet | undefined;
@@ -62,7 +63,7 @@ export function createToolRegistry(tools: Iterable<Tool> = []): ToolRegistry {
     snapshot: set,
     [Symbol.iterator]: () => set()[Symbol.iterator](),
   };
-  for (const tool of tools) registry.register(tool);
+  for (const tool of tools) registry.register(tool as Tool<never>);
   return registry;
 }
 

@@ -169,6 +169,11 @@ export function createRunnerWith<A extends Agents<never>>(
   services: RunnerServices & { readonly agents: A } & ContextOption<ContextOf<A[keyof A]>>,
   moments?: Moments,
 ): Runner<A>;
+// The compiler explains the last overload if none fits: the first one again, so that it names what one agent lacks, such as `context`.
+export function createRunnerWith<Out, Context = unknown>(
+  services: RunnerServices & { readonly agent: Agent<Out, Context> } & ContextOption<Context>,
+  moments?: Moments,
+): SingleRunner<Out>;
 export function createRunnerWith(
   services: RunnerServices & { readonly agent?: Agent<unknown>; readonly agents?: Agents<never> },
   moments?: Moments,

@@ -5,6 +5,7 @@ import { seePath } from "../../agent/definition/permissions/path-pattern.ts";
 import { decidePermission } from "../../agent/features/permissions/decide-permission.ts";
 import { approvalReason } from "../../tools/approval-reason.ts";
 import { createToolCall } from "../../tools/create-tool-call.ts";
+import { asTools } from "../../agent/definition/tool-context/context-factory.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { canonicalJson } from "../../json/canonical-json.ts";
 
@@ -27,7 +28,7 @@ export interface ExplainedCall {
 }
 
 export interface ExplainCallOptions {
-  readonly tool: Tool;
+  readonly tool: Tool<unknown, never>;
   readonly input: unknown;
   /** Of the run, outermost first. */
   readonly policies: readonly PermissionPolicy[];
@@ -44,7 +45,8 @@ export interface ExplainCallOptions {
  */
 export async function explainCall(options: ExplainCallOptions): Promise<ExplainedCall> {
   checkOptionNames("explainCall", options, { tool: true, input: true, policies: true, cwd: true, executor: true });
-  const { tool, input, policies, cwd, executor } = options;
+  const { input, policies, cwd, executor } = options;
+  const [tool] = asTools([options.tool]) as [Tool];
   const parsed = await tool.parse(input);
   if (parsed.issues !== undefined)
     throw new TypeError(`${tool.name} does not take this input: ${parsed.issues.map(({ message }) => message).join("; ")}`);

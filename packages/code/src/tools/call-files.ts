@@ -1,0 +1,44 @@
+import { normalize, relative, resolve } from "node:path/posix";
+import { type CallPlace, type PlannedFiles, type ToolCall, ToolError, type Vfs, VfsError } from "@keelson/protocol";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** The context of a tool that works on files. */
+export type FilesContext = Pick<Workspace, "files">;
+
+/** As the model and the person read it: relative to the root where it lies inside, else absolute. */
+export function shownPath({ root = "/" }: PlannedFiles, path: string): string {
+  const inside = relative(root, resolve(root, path));
+  if (inside === "") return ".";
+  return inside === ".." || inside.startsWith("../") ? normalize(path) : inside;
+}
+
+/**
+ * Returns the path that permission rules see: the one that it really leads to, so that neither `./`, nor `..`, nor a link gets around a rule. A path that
+ * leads outside is shown as it is; using it fails anyway.
+ */
+export async function plannedPath({ environment, context }: CallPlace<FilesContext>, path: string): Promise<string> {
+  const files = environment?.files ?? context?.files ?? {};
+  try {
+    return shownPath(files, await realPath(files, path));
+  } catch (error) {
+    if (!VfsError.is(error)) throw error;
+    return shownPath(files, path);
+  }
+}
+
+/** Where a path leads, links followed. */
+export async function realPath(files: PlannedFiles, path: string): Promise<string> {
+  return files.realPath === undefined ? resolve(files.root ?? "/", path) : files.realPath(path);
+}
+
+/** Returns the files that a call works on: those of the environment that its run is held in, if there is one, else those of the workspace. */
+export function filesOf({ environment, context }: Pick<ToolCall<FilesContext>, "environment" | "context">, tool: string): Vfs {
+  if (environment === undefined) return context.files;
+  if (environment.files === undefined) throw toolFailure(tool, "The environment of this run has no files.");
+  return environment.files;
+}
+
+/** A failure that the model can act on. */
+export function toolFailure(tool: string, message: string, cause?: unknown): ToolError {
+  return new ToolError({ kind: "execution-failed", tool, message }, { cause });
+}
