@@ -13,7 +13,8 @@ import { loadSettings } from "../settings/load-settings.ts";
 import type { SettingsValues } from "../settings/settings-values.ts";
 import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
 import { repositoryRoot } from "../instructions/index.ts";
-import { newestSession } from "../core/session-folder.ts";
+import { BRANCH_PREFIX, ownWorktreeAt } from "../worktrees/own-worktrees.ts";
+import { firstTags, folderOfTags, newestSession } from "../core/session-folder.ts";
 import type { Stores } from "../core/stores.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
@@ -26,6 +27,8 @@ export interface FoundSession {
   /** What somebody changed it to since its last run was started. */
   readonly setModel: string | undefined;
   readonly launch: ReturnType<typeof launchFromMetadata>;
+  /** The folder that it was made for. Absent: it was made without one. */
+  readonly folder?: string;
 }
 
 /** The session that a command goes on with, where it goes on with one. */
@@ -50,7 +53,8 @@ export async function findSession(
   const state = await foldSession(stores.log, stores.blobs, id);
   const { run } = state;
   const known = { model: run?.model, setModel: await modelSetSince(stores.log, state), launch: launchFromMetadata(run?.metadata) };
-  return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known };
+  const made = folderOfTags(await firstTags(stores.log, id));
+  return { id, open: run !== undefined && run.status !== "ended" && !fork, ...known, ...(made !== undefined && { folder: made }) };
 }
 
 /** False for a session that waits for the answer of another person, or of a client: going on with it here would take the question from them. */
@@ -86,7 +90,8 @@ export async function planLaunch(
   const last = found?.setModel ?? recorded.model;
   const inherited: AgentOptions = { ...(found?.open ? recorded : { rules: [] }), ...(last !== undefined && { model: last }) };
   const given = found?.open ? command.agent : await confinementOf(command.agent, home, host);
-  const cwd = found?.launch !== undefined && command.cwd === undefined ? found.launch.cwd : await workingFolder(host, command.cwd);
+  const recordedFolder = command.cwd === undefined ? (found?.launch?.cwd ?? found?.folder) : undefined;
+  const cwd = recordedFolder === undefined ? await workingFolder(host, command.cwd) : await folderOfSession(recordedFolder, home);
   const settings = found?.open ? {} : await defaultsOf(cwd, command.trust, home, access, host);
   const options = mergedOptions({ ...settings, ...inherited }, given);
   const model = options.model ?? found?.model ?? (await access.defaultModel());
@@ -205,6 +210,19 @@ async function folderAt(folder: string, option: string): Promise<string> {
   const found = await stat(folder).catch(() => undefined);
   if (!found?.isDirectory()) throw new UsageError(`${folder} is no folder`, `Give ${option} a folder that exists.`);
   return realpath(folder);
+}
+
+/** @throws UsageError if the folder of a session is gone */
+async function folderOfSession(folder: string, home: Stores["home"]): Promise<string> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory()) return folder;
+  const own = ownWorktreeAt(folder, home.path);
+  throw new UsageError(
+    `the folder ${folder}, in which the session works, is gone`,
+    own === undefined
+      ? "Bring it back, or go on in another folder: add -C <folder>."
+      : `It was the worktree ${own.name}. In the repository, git worktree prune && git worktree add ${own.root} ${BRANCH_PREFIX}${own.name} brings it back from its branch. Or go on in another folder: add -C <folder>.`,
+  );
 }
 
 export function noSession(folder: string): UsageError {

@@ -24,6 +24,7 @@ import { messageLines } from "../modes/message-lines.ts";
 import { printRun } from "../modes/print.ts";
 import type { RunCommand } from "../options/command-line.ts";
 import { findSession, noSession, planLaunch, type FoundSession, workingFolder } from "./plan-launch.ts";
+import { folderTags, newestSession } from "../core/session-folder.ts";
 import { workingFolders } from "../core/working-folders.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { printable } from "../render/printable.ts";
@@ -35,10 +36,13 @@ import { serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts
 import type { ProjectItem } from "../trust/project-item.ts";
 import { findUntrusted } from "../trust/project-items.ts";
 import { createProjectTrust, trustAll, trustItems } from "../trust/project-trust.ts";
+import { ownWorktreeAt } from "../worktrees/own-worktrees.ts";
+import { openWorktreeOfRun } from "../worktrees/worktree-of-run.ts";
 import { openTrustedProject } from "../trust/trusted-project.ts";
 
 /** Works on a task: one response for a program or a reader, or a conversation in a terminal. @returns the exit code */
-export async function run(command: RunCommand, host: CommandHost): Promise<number> {
+export async function run(given: RunCommand, host: CommandHost): Promise<number> {
+  let command = given;
   const interactive = !command.print && host.stdin.isTTY === true && host.stdout.isTTY === true;
   const isStreamed = command.inputFormat === "stream-json";
   const task = interactive || isStreamed ? command.task : await readTask(command, host);
@@ -49,15 +53,25 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
     command.session.type === "choose" ? await chooseOne(command, { stores, models: access.models, interactive }, host) : command;
   if (chosen === undefined) return 0;
   const found = await findSession(chosen, stores, host);
+  await using worktree = await openWorktreeOfRun({
+    wanted: command.worktree,
+    folder: command.worktree === undefined ? host.cwd : await workingFolder(host, command.cwd),
+    ...{ home: stores.home.path, environment: host.environment, now: host.now() },
+    isUsed: async (cwd) => (await newestSession(stores.log, cwd)) !== undefined,
+    tell: (lines) => void (interactive ? host.stdout : host.stderr).write(`${lines.map(printable).join("\n")}\n`),
+  });
+  if (worktree.cwd !== undefined) command = { ...command, cwd: worktree.cwd };
   const planned = await planLaunch(command, found, access, stores, host);
+  worktree.enter(planned.cwd);
   const policy = await policyAt(planned.agent.policy);
   const { launch: settled, problem } = await settleSandbox(planned, policy);
   let launch = settled;
-  const notices = launch.inSandbox
-    ? await secretNotices(stores.home, launch.cwd, policy)
-    : problem === undefined
-      ? []
-      : [noSandboxLine(problem)];
+  const own = found === undefined ? undefined : ownWorktreeAt(launch.cwd, stores.home.path);
+  const notices = [
+    ...worktree.notices,
+    ...(own === undefined || worktree.cwd !== undefined ? [] : [`the session goes on in the worktree ${own.name}: ${own.root}`]),
+    ...(launch.inSandbox ? await secretNotices(stores.home, launch.cwd, policy) : problem === undefined ? [] : [noSandboxLine(problem)]),
+  ];
   const repository = await repositoryRoot(launch.cwd);
   const trust = command.trust ? trustAll(repository) : createProjectTrust(stores.home, repository);
   const options = {
@@ -77,7 +91,9 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
       // Settings that are trusted now may name another model.
       launch = { ...launch, agent: (await planLaunch(command, found, access, stores, host)).agent };
     }
-    const forked = found && command.fork ? await forkSession(openSessionRunner(stores), found.id, launch.cwd) : found?.id;
+    const forked =
+      found && command.fork ? await forkSession(openSessionRunner(stores), found.id, folderTags(launch.cwd, stores.home.path)) : found?.id;
+    if (forked !== undefined) worktree.keep();
     return await converse({ ...options, launch, notices, trust, session: forked, resume: found?.open === true, task }, host);
   }
 
@@ -142,8 +158,10 @@ export async function run(command: RunCommand, host: CommandHost): Promise<numbe
   }
   if (task === undefined && !isStreamed)
     throw new UsageError("there is no task", "Give it as an argument (keelson -p 'fix the build') or on standard input.");
+  const tags = folderTags(launch.cwd, stores.home.path);
   const session =
-    found === undefined ? await newSession(runner, launch.cwd) : command.fork ? await forkSession(runner, found.id, launch.cwd) : found.id;
+    found === undefined ? await newSession(runner, tags) : command.fork ? await forkSession(runner, found.id, tags) : found.id;
+  worktree.keep();
   history.mark(session);
   // Watched from the same moment on, so that no event is missed.
   const folders = { home: stores.home.path, userHome: userHome(host.environment), project: repository };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import type { EventLog } from "@keelson/protocol";
 import type { RehearsedSession } from "keelson";
@@ -8,6 +9,7 @@ import type { CodingRunner } from "../core/coding-runner.ts";
 import { listedSession, listSessions, sessionNamed } from "../core/listed-session.ts";
 import { resumeCost } from "../core/resume-cost.ts";
 import { forkSession } from "../core/new-session.ts";
+import { folderOfTags, worktreeOfTags } from "../core/session-folder.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { givenPath } from "../core/given-path.ts";
 import { openStores, type Stores } from "../core/stores.ts";
@@ -190,9 +192,20 @@ async function act(
     case "tag":
       for (const tag of action.tags) await kept.tag(action.id, tag);
       return done({ session: action.id, tags: action.tags }, "tagged");
-    case "delete":
+    case "delete": {
+      // A damaged session can be deleted, too.
+      const tags = await kept.get(action.id).then(
+        ({ metadata }) => metadata.tags,
+        () => [],
+      );
       await kept.delete(action.id);
-      return done({ session: action.id }, "deleted");
+      const folder = worktreeOfTags(tags) === undefined ? undefined : folderOfTags(tags);
+      const worktree = folder !== undefined && existsSync(folder) ? folder : undefined;
+      return done(
+        { session: action.id, ...(worktree !== undefined && { worktree }) },
+        worktree === undefined ? "deleted" : `deleted; its worktree is kept: ${worktree} (git worktree remove removes it)`,
+      );
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PermissionRule } from "@keelson/protocol";
 import type { SandboxPolicy } from "keelson/environment";
+import { commitFolders } from "../worktrees/linked-worktree.ts";
 import { hiddenFiles } from "./hidden-files.ts";
 import { hiddenPrograms } from "./hidden-programs.ts";
 import { openPackageCaches } from "./package-caches.ts";
@@ -33,6 +34,8 @@ export function codingPolicy(
   const hidden = hiddenPrograms(rules);
   const files = hiddenFiles(rules);
   const { commands, environment, filesystem } = given;
+  // A commit in a linked worktree writes to the repository, which is elsewhere.
+  const roots = [...folders, ...commitFolders(cwd)];
   // Caches of the person are not read under a policy that names the readable folders.
   const caches = home === undefined || filesystem?.readableRoots !== undefined ? undefined : openPackageCaches(home, cwd, env);
   return {
@@ -41,7 +44,7 @@ export function codingPolicy(
       ...filesystem,
       hideSecrets: filesystem?.hideSecrets ?? true,
       // A policy that names the folders was written to confine: an added folder must be one of them.
-      ...(folders.length > 0 && filesystem?.writableRoots === undefined && { writableRoots: [".", ...folders] }),
+      ...(roots.length > 0 && filesystem?.writableRoots === undefined && { writableRoots: [".", ...roots] }),
       ...(files.length > 0 && { deniedPaths: [...new Set([...(filesystem?.deniedPaths ?? []), ...files])] }),
       ...(caches && { cacheFolders: [...(filesystem?.cacheFolders ?? []), ...caches.folders] }),
     },

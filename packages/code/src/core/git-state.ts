@@ -10,7 +10,7 @@ export interface GitState {
   readonly commit?: string;
   /** A merge, rebase or the like that is not finished. */
   readonly underWay?: string;
-  /** Tracked files that are not as in the index. Absent: there are too many to look at, or the index is not understood. */
+  /** Tracked files that are not as in the index. Absent: there are too many to read, or the index is not understood. */
   readonly changed?: { readonly modified: number; readonly deleted: number };
 }
 

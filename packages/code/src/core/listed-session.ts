@@ -2,13 +2,15 @@ import { AgentError, type EventLog, type RecordedEvent, type SessionMetadata } f
 import type { ListOptions } from "keelson/session";
 import { UsageError } from "../options/usage-error.ts";
 import type { CodingRunner } from "./coding-runner.ts";
-import { isOfFolder, ownTags, sessionIds } from "./session-folder.ts";
+import { folderOfTags, isOfFolder, ownTags, sessionIds, worktreeOfTags } from "./session-folder.ts";
 
 type Sessions = CodingRunner["sessions"];
 
 /** A session as people know it again. */
 export interface ListedSession extends SessionMetadata {
   readonly folder?: string;
+  /** The name of the worktree of Keelson that its folder is in. */
+  readonly worktree?: string;
   /** How its first task begins; absent while it has none. */
   readonly firstWords?: string;
 }
@@ -26,12 +28,14 @@ export async function listSessions(sessions: Sessions, folder?: string, fitting:
 
 /** Its folder is told apart from the tags that people gave. */
 export async function listedSession(sessions: Sessions, metadata: SessionMetadata): Promise<ListedSession> {
-  const folder = metadata.tags.find((tag) => tag.startsWith("folder:"))?.slice("folder:".length);
+  const folder = folderOfTags(metadata.tags);
+  const worktree = worktreeOfTags(metadata.tags);
   const firstWords = await readFirstWords(sessions, metadata);
   return {
     ...metadata,
     tags: ownTags(metadata.tags),
     ...(folder !== undefined && { folder }),
+    ...(worktree !== undefined && { worktree }),
     ...(firstWords !== undefined && { firstWords }),
   };
 }

@@ -1,3 +1,4 @@
+import { mainFolderOf } from "../worktrees/linked-worktree.ts";
 import type { Home } from "./home.ts";
 import { appendJsonLines, readJsonLines } from "./json-lines.ts";
 
@@ -13,11 +14,12 @@ export interface ProjectRule {
 // Kept in the home folder, never in the project: what comes with a repository must not give itself rights.
 type Line = { readonly project: string; readonly at: number } & ({ readonly allow: string } | { readonly remove: string });
 
-/** What is allowed in a project; without one in all of them. @throws AgentError of kind `backend` when the file is damaged */
+/** What is allowed in a project, also from a linked worktree of it; without one in all of them. @throws AgentError of kind `backend` when the file is damaged */
 export async function readProjectRules({ permissions }: Pick<Home, "permissions">, project?: string): Promise<readonly ProjectRule[]> {
   const rules = new Map<string, ProjectRule>();
+  const folder = project === undefined ? undefined : mainFolderOf(project);
   for (const line of await readJsonLines(permissions, readLine, UNKNOWN)) {
-    if (project !== undefined && line.project !== project) continue;
+    if (folder !== undefined && line.project !== folder) continue;
     const pattern = "allow" in line ? line.allow : line.remove;
     const key = JSON.stringify([line.project, pattern]);
     if ("remove" in line) rules.delete(key);
@@ -34,7 +36,7 @@ export async function allowInProject(
 ): Promise<void> {
   await appendJsonLines(
     home.permissions,
-    patterns.map((allow): Line => ({ project, allow, at })),
+    patterns.map((allow): Line => ({ project: mainFolderOf(project), allow, at })),
   );
 }
 
@@ -42,7 +44,7 @@ export async function allowInProject(
 export async function removeFromProject(home: Pick<Home, "permissions">, project: string, pattern: string, at: number): Promise<boolean> {
   const known = await readProjectRules(home, project);
   if (!known.some((rule) => rule.pattern === pattern)) return false;
-  await appendJsonLines(home.permissions, [{ project, remove: pattern, at } satisfies Line]);
+  await appendJsonLines(home.permissions, [{ project: mainFolderOf(project), remove: pattern, at } satisfies Line]);
   return true;
 }
 

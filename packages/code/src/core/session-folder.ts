@@ -1,16 +1,38 @@
+import { mainFolderOf } from "../worktrees/linked-worktree.ts";
+import { ownWorktreeAt } from "../worktrees/own-worktrees.ts";
 import { type EventLog, sessionLog, sessionOf, type SessionId } from "@keelson/protocol";
 
-// Which folder a session works in is a tag, so that it stands in the session's first record and is found without reading more.
+// The folder in which a session works is a tag, so that it is in the session's first record and is found without reading more.
 const PREFIX = "folder:";
+const WORKTREE_PREFIX = "worktree:";
 const LOG_PREFIX = "session/";
 
 export function folderTag(folder: string): string {
   return `${PREFIX}${folder}`;
 }
 
+/**
+ * Returns the tags of a session that works in a folder. One in a worktree of Keelson is also found from its folder in the first worktree.
+ * @param home the folder of Keelson
+ */
+export function folderTags(folder: string, home: string): readonly string[] {
+  const own = ownWorktreeAt(folder, home);
+  return own === undefined ? [folderTag(folder)] : [folderTag(folder), folderTag(mainFolderOf(folder)), `${WORKTREE_PREFIX}${own.name}`];
+}
+
+/** Returns the folder in which a session works, by its tags. */
+export function folderOfTags(tags: readonly string[]): string | undefined {
+  return tags.find((tag) => tag.startsWith(PREFIX))?.slice(PREFIX.length);
+}
+
+/** Returns the name of the worktree in which a session works. `undefined`: it is not in one of Keelson. */
+export function worktreeOfTags(tags: readonly string[]): string | undefined {
+  return tags.find((tag) => tag.startsWith(WORKTREE_PREFIX))?.slice(WORKTREE_PREFIX.length);
+}
+
 /** The tags that people gave. */
 export function ownTags(tags: readonly string[]): readonly string[] {
-  return tags.filter((tag) => !tag.startsWith(PREFIX));
+  return tags.filter((tag) => !tag.startsWith(PREFIX) && !tag.startsWith(WORKTREE_PREFIX));
 }
 
 export function isOfFolder(tags: readonly string[], folder: string): boolean {

@@ -8,6 +8,7 @@ import { openTrustedProject } from "../trust/trusted-project.ts";
 import { homePath } from "../core/home.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { newSession } from "../core/new-session.ts";
+import { folderTag } from "../core/session-folder.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import { handleInterrupts } from "../modes/interrupts.ts";
@@ -69,7 +70,7 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
     onLeftOut() {},
   });
   const runner = createCodingRunner({ stores, models, secrets, launch, project: trusted, approvals: onlyTests });
-  const session = await newSession(runner, folder);
+  const session = await newSession(runner, [folderTag(folder)]);
 
   heading("the project");
   const before = await runProjectTests(folder);

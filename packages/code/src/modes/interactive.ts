@@ -9,6 +9,7 @@ import { type Launch, launchToMetadata } from "../core/launch.ts";
 import { listSessions } from "../core/listed-session.ts";
 import { resumeCost } from "../core/resume-cost.ts";
 import { newSession } from "../core/new-session.ts";
+import { folderTags } from "../core/session-folder.ts";
 import { workingFolders } from "../core/working-folders.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
@@ -159,7 +160,7 @@ export async function converse(
     model: launch.agent.model,
     host: {
       async start(text, model) {
-        session ??= await newSession(runner, launch.cwd);
+        session ??= await newSession(runner, folderTags(launch.cwd, stores.home.path));
         history.mark(session);
         const told = [...rewound.splice(0), text].join("\n\n");
         const limits = { onBudget: launch.agent.onBudget ?? "ask" };

@@ -66,6 +66,8 @@ export interface RunCommand {
   /** Use what the project brings without asking. */
   readonly trust: boolean;
   readonly cwd?: string;
+  /** The name of a worktree to make and to work in; `true` for one that is made up. */
+  readonly worktree?: string | true;
   readonly agent: AgentOptions;
 }
 

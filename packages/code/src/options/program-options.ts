@@ -42,6 +42,7 @@ export interface ProgramOptions {
   readonly fork?: true;
   readonly trust?: true;
   readonly cwd?: string;
+  readonly worktree?: string | true;
 }
 
 /** The task and the options of `keelson` without a command. Each rule is put into `rules` as it is read. */
@@ -97,7 +98,8 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
     .option("--trust", "use the project's instructions, hooks and MCP servers without asking, in this run")
     .option("--mcp-config <file>", "JSON with MCP servers to use beside your own and the project's")
     .option("--no-mcp", "use no MCP servers")
-    .option("-C, --cwd <folder>", "work in this folder");
+    .option("-C, --cwd <folder>", "work in this folder")
+    .option("--worktree [name]", "work in a new git worktree, on a branch keelson/<name>; put -- before a task that follows");
 }
 
 function ruleOption(behavior: PermissionBehavior, description: string, rules: PermissionRule[]): Option {

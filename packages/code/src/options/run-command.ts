@@ -10,6 +10,11 @@ export function runCommand(task: readonly string[], options: ProgramOptions, rul
     throw new UsageError("-c and -r exclude each other", "Use -c for the newest session of this folder, or -r with the id of a session.");
   if (options.fork && !options.continue && options.resume === undefined)
     throw new UsageError("--fork needs a session to copy", "Add -c, or -r with the id of a session.");
+  if (options.worktree !== undefined && !options.fork && (options.continue || options.resume !== undefined))
+    throw new UsageError(
+      "a session goes on in the folder that it works in",
+      "Leave --worktree away: a session of a worktree goes on in it. Or go on in a copy, in a worktree of its own: add --fork.",
+    );
   const session: SessionChoice = options.continue
     ? { type: "newest" }
     : options.resume === undefined
@@ -46,6 +51,7 @@ export function runCommand(task: readonly string[], options: ProgramOptions, rul
     fork: options.fork === true,
     trust: options.trust === true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
+    ...(options.worktree !== undefined && { worktree: options.worktree }),
     agent: agentOptions(options, rules),
   };
 }

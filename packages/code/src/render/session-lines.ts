@@ -10,7 +10,7 @@ import { callTitle } from "./tool-view.ts";
 
 /** Id and name, how it began, then when, where and how much; a line more where the session is damaged. */
 export function sessionLines(
-  { id, name, tags, folder, firstWords, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
+  { id, name, tags, folder, worktree, firstWords, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
   { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number },
 ): string[] {
   const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")]
@@ -21,6 +21,7 @@ export function sessionLines(
     `${turnCount} ${turnCount === 1 ? "turn" : "turns"}`,
     `${formatCount(totalTokens)} tokens`,
     formatCost(cost),
+    ...(worktree === undefined ? [] : [`worktree ${printableLine(worktree)}`]),
     ...(folder === undefined ? [] : [printableLine(folder)]),
   ];
   return [

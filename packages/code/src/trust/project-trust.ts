@@ -1,5 +1,6 @@
 import type { Home } from "../core/home.ts";
 import { appendJsonLines, readJsonLines } from "../core/json-lines.ts";
+import { mainFolderOf } from "../worktrees/linked-worktree.ts";
 import { isProjectItemKind, type ProjectItem } from "./project-item.ts";
 
 /** What of a project is trusted on this machine, as it was when somebody trusted it. */
@@ -32,7 +33,7 @@ export function createProjectTrust(home: Pick<Home, "trust">, project: string): 
   };
 }
 
-/** For a project that is trusted whatever it brings, now and later. */
+/** Trusts whatever a project brings, now and later. */
 export function trustAll(project: string): ProjectTrust {
   return { project, trustsAll: true, allows: async () => true };
 }
@@ -40,10 +41,11 @@ export function trustAll(project: string): ProjectTrust {
 /** @throws AgentError of kind `backend` when the file is damaged */
 export async function readTrusted({ trust }: Pick<Home, "trust">, project: string): Promise<readonly TrustedItem[]> {
   const items = new Map<string, TrustedItem>();
+  const places = placesOfTrust(project);
   for (const line of await readJsonLines(trust, readLine, UNKNOWN)) {
-    if (line.project !== project) continue;
-    if ("forget" in line) items.clear();
-    else if ("trust" in line) items.set(`${line.trust.kind} ${line.trust.path}`, line.trust);
+    if (!places.includes(line.project)) continue;
+    if ("forget" in line) for (const key of [...items.keys()].filter((one) => one.startsWith(`${line.project}\0`))) items.delete(key);
+    if ("trust" in line) items.set(`${line.project}\0${line.trust.kind} ${line.trust.path}`, line.trust);
   }
   return [...items.values()];
 }
@@ -58,8 +60,20 @@ export async function trustItems(home: Pick<Home, "trust">, project: string, ite
 /** Nothing of the project is trusted any more. @returns how many items were */
 export async function forgetTrust(home: Pick<Home, "trust">, project: string, at: number): Promise<number> {
   const { length } = await readTrusted(home, project);
-  if (length > 0) await appendJsonLines(home.trust, [{ project, at, forget: true } satisfies Line]);
+  if (length > 0)
+    await appendJsonLines(
+      home.trust,
+      placesOfTrust(project).map((place) => ({ project: place, at, forget: true }) satisfies Line),
+    );
   return length;
+}
+
+/**
+ * Returns the folders whose trust holds in a project. What is trusted of a repository is trusted in its linked worktrees, as long as it is the same there. What is trusted in a worktree holds in that
+ * worktree: it may be of another branch, and must not take the place of what is trusted in the repository.
+ */
+function placesOfTrust(project: string): readonly string[] {
+  return [...new Set([project, mainFolderOf(project)])];
 }
 
 const UNKNOWN = "what is trusted isn't known. Mend or remove that line, or the file; what it trusted is then asked about again.";
