@@ -5,6 +5,7 @@ import { loadPolicy, type Policy } from "keelson/security";
 import type { SettingsValues } from "../settings/settings-values.ts";
 import type { AgentOptions } from "../options/command-line.ts";
 import type { Home } from "./home.ts";
+import { withHomeRules } from "./home-rules.ts";
 import type { ProjectRule } from "./project-rules.ts";
 
 /** What the coding agent may do: the rules of its policy, of its options and of the project add up; a mode that is given goes before that of the policy. */
@@ -19,13 +20,13 @@ export function agentPermissions(
   return {
     ...permissions,
     mode,
-    rules: [
+    rules: withHomeRules([
       ...permissions.rules,
       ...rules,
       ...projectRules.map(({ pattern }) => ({ pattern, behavior: "allow" as const })),
       ...settings.rules,
       ...settings.folders.flatMap((folder) => folderRules(folder, mode)),
-    ],
+    ]),
   };
 }
 

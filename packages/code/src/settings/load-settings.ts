@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { AgentError, type JsonObject } from "@keelson/protocol";
-import { givenPath } from "../core/given-path.ts";
+import { homePath, isHomePath } from "../core/home-path.ts";
 import { readInstructionFile } from "../instructions/index.ts";
 import { MAX_SETTINGS_BYTES, readProjectSettings } from "../trust/settings-items.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
@@ -56,7 +56,7 @@ export async function loadSettings({ home, environment, trust }: LoadSettingsOpt
     const isTrusted = item === undefined || (await trust.allows(item));
     if (!isTrusted) leftOut.push(item);
     for (const given of entries) {
-      const entry = await withFolders(given, project, userHome(environment));
+      const entry = await withFolders(given, project, environment);
       const isUsed = entry.kind === "confines" || (entry.kind === "opens" && isTrusted);
       found.push(foundItem(path, entry, isUsed, item));
       if (!isUsed || entry.values === undefined) continue;
@@ -95,10 +95,11 @@ async function readOfProject(path: string, project: string): Promise<ReadFile | 
 }
 
 /** The same entry with folders that are absolute, or the reason why it is not used. */
-async function withFolders(entry: SettingsEntry, project: string, user: string): Promise<SettingsEntry> {
+async function withFolders(entry: SettingsEntry, project: string, environment: LoadSettingsOptions["environment"]): Promise<SettingsEntry> {
   const [folder] = entry.values?.folders ?? [];
   if (folder === undefined) return entry;
-  const path = givenPath(project, folder, { HOME: user });
+  const path = isHomePath(folder) ? homePath(folder, environment) : resolve(project, folder);
+  if (path === undefined) return unused(entry.entry, "it is in the home folder, and HOME names none: set HOME, or give an absolute path");
   const isFolder = await stat(path).then(
     (stats) => stats.isDirectory(),
     () => false,

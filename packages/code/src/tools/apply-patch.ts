@@ -1,10 +1,12 @@
 import { join } from "node:path/posix";
-import type { JsonValue, Reconciliation, Tool, Vfs } from "@keelson/protocol";
+import type { CallPlace, JsonValue, Reconciliation, Tool, Vfs } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
+import { isHomePath } from "../core/home-path.ts";
 import { readEditable } from "../edits/editable-text.ts";
 import type { FilePatch } from "../edits/file-patch.ts";
 import { parsePatch } from "../edits/parse-patch.ts";
 import { patchVerdict } from "../edits/patch-verdict.ts";
+import { fromDirectory, usablePath } from "./call-directory.ts";
 import { compactDiff } from "./compact-diff.ts";
 import { makeChanges, type PlannedChange } from "./make-changes.ts";
 import { planPatch } from "./plan-patch.ts";
@@ -52,7 +54,7 @@ export function createApplyPatchTool({ exec }: EditToolOptions = {}): Tool<Apply
       // A patch that cannot be read changes nothing.
       if (read.problem !== undefined) return { reads: [], writes: [] };
       const planned = (paths: readonly string[]): Promise<string[]> =>
-        Promise.all([...new Set(paths)].map((path) => plannedPath(where, within(given, path))));
+        Promise.all([...new Set(paths)].map((path) => plannedPath(where, within(given, path, where))));
       const reads = read.files.flatMap(({ kind, path }) => (kind === "add" ? [] : [path]));
       const writes = read.files.flatMap((file) =>
         file.kind === "update" && file.moveTo !== undefined ? [file.path, file.moveTo] : [file.path],
@@ -64,7 +66,7 @@ export function createApplyPatchTool({ exec }: EditToolOptions = {}): Tool<Apply
       const { signal, session } = call;
       const { changes, seen } = call.context;
       const files = filesOf(call, "apply_patch");
-      const { patches, notes } = read(given);
+      const { patches, notes } = read(given, call);
       const open = call.attempt > 1 ? await openPatches(patches, files, signal) : patches;
       const plan = await planPatch(open, files, signal);
       await makeChanges("apply_patch", plan.changes, { files, changes, call });
@@ -87,36 +89,45 @@ export function createApplyPatchTool({ exec }: EditToolOptions = {}): Tool<Apply
       const files = filesOf(call, "apply_patch");
       const parsed = parsePatch(given.input);
       if (parsed.problem !== undefined) return "not-done";
-      const verdicts = await verdictsOf(patchesIn(given, parsed.files), files, call.signal);
+      const verdicts = await verdictsOf(patchesIn(given, parsed.files, call), files, call.signal);
       if (verdicts.includes("unknown")) return "unknown";
       if (verdicts.includes("not-done")) return "not-done";
-      return { output: `Applied the patch to ${parsed.files.map(({ path }) => shownPath(files, within(given, path))).join(", ")}.` };
+      return { output: `Applied the patch to ${parsed.files.map(({ path }) => shownPath(files, within(given, path, call))).join(", ")}.` };
     },
   });
 }
 
-function read(given: ApplyPatchInput): { readonly patches: readonly FilePatch[]; readonly notes: readonly string[] } {
+function read(given: ApplyPatchInput, place: PatchPlace): { readonly patches: readonly FilePatch[]; readonly notes: readonly string[] } {
   const parsed = parsePatch(given.input);
-  if (parsed.problem === undefined) return { patches: patchesIn(given, parsed.files), notes: parsed.notes };
+  if (parsed.problem === undefined) return { patches: patchesIn(given, parsed.files, place), notes: parsed.notes };
   const at = parsed.line === undefined ? "" : `, at line ${parsed.line} of the patch`;
   throw toolFailure("apply_patch", `The patch cannot be read${at}: ${parsed.problem}. Nothing was changed.`);
 }
 
-function patchesIn(given: ApplyPatchInput, patches: readonly FilePatch[]): readonly FilePatch[] {
+function patchesIn(given: ApplyPatchInput, patches: readonly FilePatch[], place: PatchPlace): readonly FilePatch[] {
   return patches.map((patch) => {
-    const path = within(given, patch.path);
+    const path = usableWithin(given, patch.path, place);
     return patch.kind === "update" && patch.moveTo !== undefined
-      ? { ...patch, path, moveTo: within(given, patch.moveTo) }
+      ? { ...patch, path, moveTo: usableWithin(given, patch.moveTo, place) }
       : { ...patch, path };
   });
 }
 
 function pathsOf(given: ApplyPatchInput): readonly string[] {
   const parsed = parsePatch(given.input);
-  return parsed.problem === undefined ? parsed.files.map(({ path }) => within(given, path)) : [];
+  return parsed.problem === undefined ? parsed.files.map(({ path }) => within(given, path, {})) : [];
 }
 
-function within({ folder }: ApplyPatchInput, path: string): string {
+/** The place of a call, without its working directory: that is the folder of the call already. */
+type PatchPlace = Pick<CallPlace, "environment">;
+
+/** @throws ToolError for a path in a home folder that is not known */
+function usableWithin(given: ApplyPatchInput, path: string, { environment }: PatchPlace): string {
+  return isHomePath(path) ? usablePath({ ...(environment && { environment }) }, path, "apply_patch") : within(given, path, {});
+}
+
+function within({ folder }: ApplyPatchInput, path: string, { environment }: PatchPlace): string {
+  if (isHomePath(path)) return fromDirectory({ ...(environment && { environment }) }, path);
   return folder === undefined || path.startsWith("/") ? path : join(folder, path);
 }
 

@@ -1,7 +1,8 @@
 import { isAbsolute, join, normalize, relative, resolve } from "node:path/posix";
 import { type CallPlace, type ToolCall, type ToolOutput, type Vfs, VfsError } from "@keelson/protocol";
 import type { Workspace } from "../workspace/workspace.ts";
-import { type FilesContext, filesOf } from "./call-files.ts";
+import { homePath, isHomePath } from "../core/home-path.ts";
+import { type FilesContext, filesOf, toolFailure } from "./call-files.ts";
 
 /** The place of a call, before and while it runs. */
 type DirectoryPlace = Pick<CallPlace, "kept" | "context">;
@@ -18,12 +19,24 @@ export function directoryOf({ kept, context }: DirectoryPlace): string {
   return typeof found === "string" && !leadsOut(found) ? normalize(found) : ".";
 }
 
-/** Returns a path that a call names, relative to the project. Absolute paths, and those in the home folder, stay. */
-export function fromDirectory(place: DirectoryPlace, path: string): string {
+/**
+ * Returns a path that a call names, relative to the project. Absolute paths stay, and `~` is the home folder of the user; a path there stays as it is if
+ * that folder is not known.
+ */
+export function fromDirectory(place: DirectoryPlace & Pick<CallPlace, "environment">, path: string): string {
+  if (isHomePath(path)) return (place.environment === undefined ? homePath(path, process.env) : undefined) ?? path;
   const directory = directoryOf(place);
-  if (directory === "." || isAbsolute(path) || path.startsWith("~")) return path;
+  if (directory === "." || isAbsolute(path)) return path;
   // Behind a link, `..` is the folder above its target, which only the system knows.
   return path.split("/").includes("..") ? `${directory}/${path}` : join(directory, path);
+}
+
+/** Returns a path as `fromDirectory` does. @throws ToolError for one in a home folder that is not known */
+export function usablePath(place: DirectoryPlace & Pick<CallPlace, "environment">, path: string, tool: string): string {
+  const found = fromDirectory(place, path);
+  if (!isHomePath(found)) return found;
+  const reason = place.environment === undefined ? "HOME names none" : "that of this environment is not known";
+  throw toolFailure(tool, `${path} is in the home folder, and ${reason}: give an absolute path. A folder that is named ~ is ./${path}.`);
 }
 
 /** Moves the working directory of later calls. @param path absolute, with links followed @returns true if it is in the project */

@@ -5,11 +5,12 @@ import type { Workspace } from "../workspace/workspace.ts";
 /** The context of a tool that works on files. */
 export type FilesContext = Pick<Workspace, "files">;
 
-/** As the model and the person read it: relative to the root where it lies inside, else absolute. */
+/** Returns a path for the model and the person: relative to the root if it is inside, else absolute. One that begins with `~` gets `./`, because `~` is the home folder. */
 export function shownPath({ root = "/" }: PlannedFiles, path: string): string {
   const inside = relative(root, resolve(root, path));
   if (inside === "") return ".";
-  return inside === ".." || inside.startsWith("../") ? normalize(path) : inside;
+  if (inside === ".." || inside.startsWith("../")) return normalize(path);
+  return inside.startsWith("~") ? `./${inside}` : inside;
 }
 
 /**

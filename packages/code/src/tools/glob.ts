@@ -1,6 +1,7 @@
 import { type GlobEntry, type GlobOptions, type Tool, type Vfs, VfsError } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { explainMissing } from "./explain-missing.ts";
+import { isHomePath } from "../core/home-path.ts";
 import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { shownName } from "./shown-name.ts";
 import { integer, optional, text, toolInput } from "./tool-input.ts";
@@ -42,7 +43,7 @@ async function find(files: Vfs, { pattern, path, limit }: Required<GlobInput>, n
   const { root = "/" } = files;
   const above = root.endsWith("/") ? root : `${root}/`;
   const relativePattern = pattern.startsWith(above) && path === "." ? pattern.slice(above.length) : pattern;
-  if (relativePattern.startsWith("/"))
+  if (relativePattern.startsWith("/") || isHomePath(relativePattern))
     throw toolFailure("glob", `The pattern ${pattern} is absolute. Give the folder as path and a pattern relative to it.`);
   const { mayRead, onOmitted } = notes;
   const entries = await findEntries(files, relativePattern, {

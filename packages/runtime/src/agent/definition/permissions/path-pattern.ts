@@ -12,7 +12,8 @@ export interface SeenPath {
 /** @param cwd absolute; without it only relative paths are known to lie inside */
 export function seePath(path: string, cwd: string | undefined): SeenPath {
   const normal = normalizePath(path);
-  if (normal.startsWith("~")) return { shown: normal, inside: false };
+  // A file of such a name in the working directory is written with `./`.
+  if (path.startsWith("~")) return { shown: normal, inside: false };
   const isAbsolute = normal.startsWith("/");
   if (cwd === undefined)
     return isAbsolute
