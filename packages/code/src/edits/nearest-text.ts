@@ -1,4 +1,4 @@
-import { splitLines } from "../tools/text-content.ts";
+import { splitLines } from "../tools/text-lines.ts";
 
 /** The place in a text that is most like what was looked for. */
 export interface NearestText {

@@ -1,4 +1,4 @@
-export { INSTRUCTION_NAMES, placesIn } from "./instruction-places.ts";
+export { placesIn } from "./instruction-places.ts";
 export type { InstructionFile } from "./instruction-file.ts";
 export { readInstructionFile } from "./instruction-file.ts";
 export {

@@ -8,7 +8,6 @@ import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
 import { printable, printableLine } from "../render/printable.ts";
 import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
-import type { SlashOutput } from "../slash-commands/slash-command.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
@@ -192,15 +191,13 @@ export function createConversation({ screen, style, host, commands, model: first
     if (!withRun((on) => void on.setModel(name).then(accepted, failed))) accepted();
   }
 
-  function slash({ name, argument }: SlashLine): void {
+  async function slash({ name, argument }: SlashLine): Promise<void> {
     const command = commands.find(name);
     if (command === undefined) return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
     const prompt = { columns: screen.columns, style, commands: commands.commands, model, lastAsked, run, changeModel, send, leave: end };
-    const show = (lines: SlashOutput): void => lines && say(...lines);
     try {
-      const lines = command.execute(argument, prompt);
-      if (lines instanceof Promise) lines.then(show).catch(failed);
-      else show(lines);
+      const lines = await command.execute(argument, prompt);
+      if (lines) say(...lines);
     } catch (error) {
       failed(error);
     }
@@ -232,7 +229,7 @@ export function createConversation({ screen, style, host, commands, model: first
       say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
       const line = parseSlashLine(text);
       if (line === undefined) return send(text);
-      slash(line);
+      void slash(line);
     },
     answer(text) {
       warned = false;

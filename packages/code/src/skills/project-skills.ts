@@ -5,25 +5,7 @@ import type { FoundItem } from "../settings/found-item.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
 import { skillItem } from "../trust/skill-items.ts";
-
-export interface SkillFolders {
-  /** The folder of Keelson. */
-  readonly home: string;
-  readonly userHome: string;
-  /** The root of the repository. */
-  readonly project: string;
-}
-
-/** Below the root of a repository. */
-export const PROJECT_SKILLS: readonly string[] = [".keelson/skills", ".claude/skills", ".agents/skills"];
-
-/** The folders of skills, the person's own first: a repository must not replace them. */
-export function skillFolders({ home, userHome, project }: SkillFolders): readonly string[] {
-  return [
-    ...[join(home, "skills"), join(userHome, ".claude/skills"), join(userHome, ".agents/skills")],
-    ...PROJECT_SKILLS.map((folder) => join(project, folder)),
-  ];
-}
+import { PROJECT_SKILLS, type SkillFolders, skillFolders } from "./skill-folders.ts";
 
 /**
  * The source of the tool that loads skills. `undefined`: there are none.

@@ -9,7 +9,7 @@ import { compactDiff } from "./compact-diff.ts";
 import { explainMissing } from "./explain-missing.ts";
 import { editEffects } from "./programs-of.ts";
 import { readExisting } from "./read-existing.ts";
-import { counted } from "./text-content.ts";
+import { counted } from "./text-lines.ts";
 import { flag, list, optional, record, text, toolInput } from "./tool-input.ts";
 import type { EditContext, EditToolOptions } from "./edit-context.ts";
 import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";

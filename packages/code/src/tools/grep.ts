@@ -4,7 +4,7 @@ import { explainMissing } from "./explain-missing.ts";
 import { matchedLines } from "./matched-lines.ts";
 import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { shownName } from "./shown-name.ts";
-import { counted } from "./text-content.ts";
+import { counted } from "./text-lines.ts";
 import { choice, flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import { type FilesContext, filesOf, plannedPath, shownPath, toolFailure } from "./call-files.ts";
 

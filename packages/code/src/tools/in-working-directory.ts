@@ -24,19 +24,19 @@ export function inWorkingDirectory<Context>(tool: Tool<unknown, Context>): Tool<
   return {
     ...tool,
     ...(tool.effectsOf && {
-      effectsOf: (input, where) =>
+      effectsOf: async (input, where) =>
         (tool.effectsOf as NonNullable<Tool["effectsOf"]>)(
           placed(input, where, (path) => fromDirectory(where, path)),
           where,
         ),
     }),
-    execute: (input, call) =>
+    execute: async (input, call) =>
       tool.execute(
         placed(input, call, (path) => usablePath(call, path, tool.name)),
         call,
       ),
     ...(tool.reconcile && {
-      reconcile: (input, call) =>
+      reconcile: async (input, call) =>
         (tool.reconcile as NonNullable<Tool["reconcile"]>)(
           placed(input, call, (path) => fromDirectory(call, path)),
           call,

@@ -1,6 +1,6 @@
 import type { BlobStore, Digest } from "@keelson/protocol";
 import { createOutputWindow } from "keelson/environment";
-import { counted } from "./text-content.ts";
+import { counted } from "./text-lines.ts";
 
 /** Text of a command of which the model is shown the beginning and the end, and may read the rest. */
 export interface LongOutput {

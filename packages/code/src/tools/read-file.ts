@@ -10,7 +10,7 @@ import { explainMissing } from "./explain-missing.ts";
 import { listDirectory } from "./list-directory.ts";
 import { pagesField, type PageRange, rangesField } from "./read-fields.ts";
 import { shownName } from "./shown-name.ts";
-import { counted } from "./text-content.ts";
+import { counted } from "./text-lines.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";

@@ -7,7 +7,7 @@ import { makeChanges, type PlannedChange } from "./make-changes.ts";
 import { createOmissionNotes, type OmissionNotes } from "./omission-notes.ts";
 import { editEffects } from "./programs-of.ts";
 import { listSearched, type SearchedFiles } from "./searched-files.ts";
-import { counted } from "./text-content.ts";
+import { counted } from "./text-lines.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import type { EditContext, EditToolOptions } from "./edit-context.ts";
 import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";

@@ -5,7 +5,7 @@ import { elisionPutIn } from "../edits/elision.ts";
 import { compactDiff } from "./compact-diff.ts";
 import { editEffects } from "./programs-of.ts";
 import { readExisting } from "./read-existing.ts";
-import { counted, splitLines, usesCrlf, withCrlf } from "./text-content.ts";
+import { counted, splitLines, usesCrlf, withCrlf } from "./text-lines.ts";
 import { flag, optional, text, toolInput } from "./tool-input.ts";
 import type { EditContext, EditToolOptions } from "./edit-context.ts";
 import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";

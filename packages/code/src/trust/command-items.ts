@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { filesBelow, PROJECT_COMMANDS, readCommandFile } from "../slash-commands/find-markdown-commands.ts";
+import { filesBelow, PROJECT_COMMANDS, readCommandFile } from "../slash-commands/command-files.ts";
 import type { MarkdownCommand } from "../slash-commands/markdown-command.ts";
 import type { ProjectItem } from "./project-item.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, join, relative, sep } from "node:path";
 import { findSkills } from "keelson/skills";
 import { readInstructionFile } from "../instructions/index.ts";
-import { PROJECT_SKILLS } from "../skills/project-skills.ts";
+import { PROJECT_SKILLS } from "../skills/skill-folders.ts";
 import { CoveredFiles } from "./covered/covered-files.ts";
 import type { ProjectItem } from "./project-item.ts";
 

@@ -90,12 +90,12 @@ function defineContextTool(definition: ToolDefinition<never>): Tool<never, never
   return {
     ...tool,
     needsContext: true as NeedsContext<never>,
-    execute(input, call) {
+    async execute(input, call) {
       checkContext(tool.name, call);
       return tool.execute(input, call);
     },
     ...(reconcile && {
-      reconcile(input, call) {
+      async reconcile(input, call) {
         checkContext(tool.name, call);
         return reconcile(input, call);
       },

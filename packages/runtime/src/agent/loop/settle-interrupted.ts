@@ -17,7 +17,7 @@ const RECONCILE_LIMIT_MS = 1000;
  */
 export async function settleInterrupted(loop: Loop, calls: readonly EndedCall[]): Promise<readonly EndedCall[]> {
   if (!loop.execution.interrupting.aborted) return calls;
-  const settled = await Promise.all(calls.map((call) => (wasCutOff(call) ? settle(loop, call) : call)));
+  const settled = await Promise.all(calls.map(async (call) => (wasCutOff(call) ? settle(loop, call) : call)));
   // The interrupt goes into the log before the run waits: else it would be read, and end the next process, when the run is resumed.
   if (settled.some(({ state }) => state === "waiting")) await loop.readInbox();
   return settled;

@@ -26,7 +26,7 @@ export async function openLayeredFolder(tree: LayeredTree, path: string, reads: 
     path,
     entries,
     open: (name) => openLayeredFolder(tree, join(path, name), reads),
-    read: (name, signal) => ((sizes.get(name) ?? 0) > SMALL_BYTES ? "large" : reads.whole(join(path, name), signal)),
+    read: async (name, signal) => ((sizes.get(name) ?? 0) > SMALL_BYTES ? "large" : reads.whole(join(path, name), signal)),
     readWhole: (name, signal) => reads.whole(join(path, name), signal),
     pieces: (name, maxBytes, signal) => reads.pieces(join(path, name), maxBytes, signal),
     sizeOf: (name) => sizes.get(name),

@@ -13,10 +13,10 @@ export interface ContentSearch {
   isFull(): boolean;
   /** True if the search needs no more of this file. */
   isDone(file: string): boolean;
-  /** Adds a file as it is on the disk. Its bytes are not used after the call. */
-  addFile(file: string, bytes: Buffer): void | Promise<void>;
+  /** Adds a file as it is on the disk. Its bytes are not used once this resolves. */
+  addFile(file: string, bytes: Buffer): Promise<void>;
   /** Adds a part of a large file. */
-  addWindow(file: string, window: TextWindow): void | Promise<void>;
+  addWindow(file: string, window: TextWindow): Promise<void>;
   /** Searches the rest of what was added. */
   finish(): Promise<void>;
 }
@@ -97,32 +97,32 @@ export function createContentSearch({ filter: texts, ripgrep, search }: TextSear
     }
   }
 
-  function add(file: string, window: TextWindow): void | Promise<void> {
+  async function add(file: string, window: TextWindow): Promise<void> {
     // The lines of a binary file are never shown.
-    if (window.encoding === "binary" && invert) return undefined;
+    if (window.encoding === "binary" && invert) return;
     if (lineFilter === undefined) return searchText({ file, window });
     batch.push({ file, window: { ...window, bytes: Buffer.from(window.bytes) } });
     batchBytes += window.bytes.byteLength;
-    return batchBytes < batchLimit ? undefined : searchBatch();
+    if (batchBytes >= batchLimit) await searchBatch();
   }
 
   return {
     matches,
     isFull: () => matches.length >= maxMatches,
     isDone: (file) => done.has(file),
-    addFile(file, bytes) {
+    async addFile(file, bytes) {
       const isUtf16 = (bytes[0] ?? 0) >= 0xfe || bytes.subarray(0, NUL_PROBE_BYTES).includes(0);
       // Encodings other than UTF-16 agree with ASCII.
-      if (!isUtf16 && !mayHold(bytes) && (texts?.isAscii || isUtf8(bytes))) return undefined;
+      if (!isUtf16 && !mayHold(bytes) && (texts?.isAscii || isUtf8(bytes))) return;
       const encoding = detectEncoding(bytes);
       if (encoding === "bytes" && beyondAscii && !invert) omit({ path: file, isDir: false, reason: "encoding" });
       const text = toUtf8(bytes, encoding);
-      return mayHold(text) ? add(file, { bytes: text, encoding, linesBefore: 0, from: 0, to: Number.POSITIVE_INFINITY }) : undefined;
+      if (mayHold(text)) await add(file, { bytes: text, encoding, linesBefore: 0, from: 0, to: Number.POSITIVE_INFINITY });
     },
-    addWindow(file, window) {
+    async addWindow(file, window) {
       if (window.encoding === "bytes" && beyondAscii && !invert && window.linesBefore === 0)
         omit({ path: file, isDir: false, reason: "encoding" });
-      return mayHold(window.bytes) ? add(file, window) : undefined;
+      if (mayHold(window.bytes)) await add(file, window);
     },
     async finish() {
       if (batch.length > 0) await searchBatch();

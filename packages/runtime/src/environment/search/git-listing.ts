@@ -18,7 +18,7 @@ export interface GitListing {
   /** Returns the state in a folder that was opened. @param above the state in the folder that holds it; absent: the search starts here */
   enter(folder: SearchFolder, above?: GitState): Promise<GitState>;
   /** `tracked`: listed although a rule ignores it. */
-  decide(state: GitState, path: string, isDir: boolean): "listed" | "tracked" | "ignored" | Promise<"tracked" | "ignored">;
+  decide(state: GitState, path: string, isDir: boolean): Promise<"listed" | "tracked" | "ignored">;
 }
 
 const NO_STATE: GitState = { rules: undefined, repository: undefined, onlyTracked: false };
@@ -83,10 +83,10 @@ export function createGitListing(files: SearchableFiles, omit: (omission: Search
       // A search may start in an ignored folder.
       return above === undefined ? { ...(await stateAt(folder.path)), onlyTracked: false } : enterFrom(folder, above);
     },
-    decide(state, path, isDir) {
+    async decide(state, path, isDir) {
       if (!state.onlyTracked && !isIgnored(state.rules, path, isDir)) return "listed";
       if (state.repository === undefined) return "ignored";
-      return state.repository.tracks(path, isDir).then((tracked) => (tracked ? "tracked" : "ignored"));
+      return (await state.repository.tracks(path, isDir)) ? "tracked" : "ignored";
     },
   };
 }

@@ -88,12 +88,10 @@ async function searchFile(
   { signal, multiline, ...options }: GrepOptions & VfsOptions,
   maxBytes: number,
 ): Promise<void> {
-  const reading = folder.read(name, signal);
-  let bytes = reading instanceof Promise ? await reading : reading;
+  let bytes = await folder.read(name, signal);
   if (bytes === "large" && multiline) bytes = await folder.readWhole(name, signal);
   if (bytes !== "large") {
-    const adding = content.addFile(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    if (adding !== undefined) await adding;
+    await content.addFile(path, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     return;
   }
   try {

@@ -47,9 +47,8 @@ export async function* walkSearch(
   const { enters, wants, isNamed, omit } = plan;
   const listing = plan.gitignore ? createGitListing(files, omit, signal) : undefined;
   const open: OpenFolder[] = [];
-  /** Opens a folder and goes on in it. */
-  async function enter(opening: SearchFolder | Promise<SearchFolder>, relativePath: string, above?: GitState): Promise<void> {
-    const folder = await opening;
+  /** Continues in a folder, which is closed when it is left. */
+  async function enter(folder: SearchFolder, relativePath: string, above?: GitState): Promise<void> {
     open.push({ folder, relativePath, git: undefined, next: 0 });
     if (listing !== undefined) open[open.length - 1] = { folder, relativePath, git: await listing.enter(folder, above), next: 0 };
   }
@@ -63,8 +62,7 @@ export async function* walkSearch(
     }
     if (isNamed(relativePath)) return git && { ...git, onlyTracked: false };
     if (plan.gitignore && name === ".git") return "left-out";
-    const decision = git && listing?.decide(git, path, isDir);
-    const found = decision instanceof Promise ? await decision : decision;
+    const found = git && (await listing?.decide(git, path, isDir));
     if (found === "ignored") {
       omit({ path, isDir, reason: "ignored" });
       return "left-out";
@@ -79,7 +77,7 @@ export async function* walkSearch(
     return git && found === "tracked" ? { ...git, onlyTracked: true } : git;
   }
 
-  await enter(files.openFolder(start), "");
+  await enter(await files.openFolder(start), "");
   try {
     for (let current = open.at(-1); current !== undefined; current = open.at(-1)) {
       const listed = current.folder.entries[current.next++];
@@ -104,7 +102,7 @@ export async function* walkSearch(
       if (isWanted) yield entry;
       if (!isEntered) continue;
       try {
-        await enter(folder.open(name), relativePath, git);
+        await enter(await folder.open(name), relativePath, git);
       } catch (error) {
         if (!VfsError.is(error) || isOutOfDescriptors(error)) throw error; // the rest would be missing, too
         omitUnreadable(error, { path, isDir, name }, omit);

@@ -3,7 +3,8 @@ import { type GrepMatch, type GrepOptions, VfsError } from "@keelson/protocol";
 import { compileSearchPattern } from "../files/search-pattern.ts";
 import { SearchTooLong } from "../files/text-automaton.ts";
 import type { TextMatcher } from "../files/text-matcher.ts";
-import { createTextFilter, type TextFilter } from "./text-filter.ts";
+import { createTextFilter } from "./create-text-filter.ts";
+import type { TextFilter } from "./text-filter.ts";
 import type { TextWindow } from "./text-windows.ts";
 
 /** A search for one pattern in one text after another. */
