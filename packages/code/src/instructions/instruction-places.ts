@@ -17,6 +17,9 @@ const NAMES: readonly { readonly name: string; readonly imports: boolean }[] = [
   { name: "CLAUDE.local.md", imports: true },
 ];
 
+/** The names of files of instructions below a folder. */
+export const INSTRUCTION_NAMES: readonly string[] = NAMES.map(({ name }) => name);
+
 /** The files of instructions of a folder; a later one counts for more. */
 export function placesIn(folder: string, within: string): readonly InstructionPlace[] {
   return NAMES.map(({ name, imports }) => ({ path: join(folder, name), within, imports }));
