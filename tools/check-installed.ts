@@ -72,6 +72,7 @@ try {
       await use("a client of an MCP server", folder, ["mcp-client.ts"]);
       await use("ripgrep, a sandbox, a terminal, a merge", folder, ["machine.ts"]);
       await use("the command", folder, ["command.ts", join(folder, "node_modules", ".bin", "keelson")]);
+      await use("a day of work", folder, ["work.ts", join(folder, "node_modules", ".bin", "keelson")]);
     }
     await use("the command of a global prefix", npm, ["command.ts", join(global, "bin", "keelson")]);
     await use("the contract suites", npm, [join("node_modules", "vitest", "vitest.mjs"), "run"]);

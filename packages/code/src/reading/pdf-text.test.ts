@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { pdfText } from "./pdf-text.ts";
-import { makePdf } from "./pdf-sample.ts";
+import { makePdf } from "../../test/pdf-sample.ts";
 
 const { signal } = new AbortController();
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
 import { estimateTokens } from "../reading/estimate-tokens.ts";
-import { makePdf } from "../reading/pdf-sample.ts";
+import { makePdf } from "../../test/pdf-sample.ts";
 
 let workspace: ToolWorkspace;
 beforeEach(() => {
