@@ -40,8 +40,8 @@ it("lists each file of instructions, also below the folder and those that are no
   put("ada/.claude/CLAUDE.md", "mine");
   expect(await findings()).toEqual([
     "ok ~/.claude/CLAUDE.md instructions to the agent",
-    "missing AGENTS.md not used: not trusted as it is: keelson trust accept",
     "missing CLAUDE.md not used: not trusted as it is: keelson trust accept",
+    "missing AGENTS.md not used: not trusted as it is: keelson trust accept",
     "missing packages/a/CLAUDE.md not used: not trusted as it is: keelson trust accept packages/a/CLAUDE.md",
   ]);
 });

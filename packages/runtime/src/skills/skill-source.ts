@@ -1,6 +1,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type Tool, ToolError, type ToolSource } from "@keelson/protocol";
+import { checkOptionNames } from "../json/option-names.ts";
 import { defineTool } from "../tools/index.ts";
 import { findSkills, readBounded } from "./find-skills.ts";
 import type { Skill } from "./skill.ts";
@@ -26,7 +27,9 @@ const MAX_FILES = 60;
  * const agent = createAgent({ name: "helper", model, toolSources: [skillSource({ folders: ["skills"] })] });
  * ```
  */
-export function skillSource({ folders, accept = () => true }: SkillSourceOptions): ToolSource {
+export function skillSource(options: SkillSourceOptions): ToolSource {
+  checkOptionNames("skillSource", options, { folders: true, accept: true });
+  const { folders, accept = () => true } = options;
   if (!Array.isArray(folders) || !folders.every((folder) => typeof folder === "string"))
     throw new ToolError({
       kind: "invalid-definition",

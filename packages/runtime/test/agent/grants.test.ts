@@ -1,6 +1,6 @@
 import { createAgent, createRunner, defineTool } from "keelson";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
-import type { AgentError, ApprovalRequest, CallEffects, Decision, EventLog, PermissionRule } from "@keelson/protocol";
+import type { AgentError, ApprovalRequest, CallEffects, Decision, EventLog, PermissionRule, ToolEffect } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { ofType, sharedServices, watch } from "./support.ts";
 
@@ -134,19 +134,26 @@ describe("allow-always", () => {
 });
 
 describe("a tool that says what its calls would do", () => {
-  it("isn't asked where nobody needs to know", async () => {
+  it("is asked once about a call, also where no rule judges it: a call that only reads may be repeated", async () => {
     let asked = 0;
     const { bash } = shell();
     const counting = { ...bash, effectsOf: (input: never, where: object) => (asked++, bash.effectsOf?.(input, where) ?? {}) };
-    const run = (mode: "default" | "bypass-all", rules: readonly PermissionRule[] = []) =>
+    const run = (mode: "default" | "bypass-all", rules: readonly PermissionRule[] = [], effect: ToolEffect = "write") =>
       createRunner({
-        agent: createAgent({ name: "a", model: scriptedModel([line("ls"), "done"]), tools: [counting], permissions: { mode, rules } }),
+        agent: createAgent({
+          name: "a",
+          model: scriptedModel([line("ls"), "done"]),
+          tools: [{ ...counting, effect }],
+          permissions: { mode, rules },
+        }),
       })
         .run("go")
         .outcome.then(() => asked);
-    expect(await run("bypass-all")).toBe(0);
-    expect(await run("bypass-all", [{ pattern: "bash(rm*)", behavior: "deny" }])).toBe(1);
-    expect(await run("default")).toBe(2);
+    // It could say nothing less of itself.
+    expect(await run("bypass-all", [], "read")).toBe(0);
+    expect(await run("bypass-all")).toBe(1);
+    expect(await run("bypass-all", [{ pattern: "bash(rm*)", behavior: "deny" }])).toBe(2);
+    expect(await run("default")).toBe(3);
   });
 
   it("is told the agent's folder, and ends the run where it throws", async () => {
@@ -167,6 +174,6 @@ describe("a tool that says what its calls would do", () => {
         { kind: "panic", callback: "effectsOf of bash", message: expect.stringContaining("no parser") },
       ]);
     }
-    expect([seen[0], ran]).toEqual([{ cwd: "/srv/app" }, []]);
+    expect([seen[0], ran]).toEqual([{ cwd: "/srv/app", kept: {} }, []]);
   });
 });
