@@ -8,7 +8,7 @@ import { openTerminal } from "./keelson-terminal.ts";
 import { openWorkspace, resultsIn, type Workspace } from "./keelson-process.ts";
 
 // Every test starts processes, on machines that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 const IDENTITY = ["-c", "user.name=Tester", "-c", "user.email=tester@example.com", "-c", "commit.gpgsign=false"];
 

@@ -13,6 +13,8 @@ import { loadSettings } from "../settings/load-settings.ts";
 import type { SettingsValues } from "../settings/settings-values.ts";
 import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
 import { repositoryRoot } from "../instructions/index.ts";
+import { printable } from "../render/printable.ts";
+import type { ResolvedModel } from "keelson/providers";
 import { BRANCH_PREFIX, ownWorktreeAt } from "../worktrees/own-worktrees.ts";
 import { firstTags, folderOfTags, newestSession } from "../core/session-folder.ts";
 import type { Stores } from "../core/stores.ts";
@@ -92,12 +94,16 @@ export async function planLaunch(
   const given = found?.open ? command.agent : await confinementOf(command.agent, home, host);
   const recordedFolder = command.cwd === undefined ? (found?.launch?.cwd ?? found?.folder) : undefined;
   const cwd = recordedFolder === undefined ? await workingFolder(host, command.cwd) : await folderOfSession(recordedFolder, home);
-  const settings = found?.open ? {} : await defaultsOf(cwd, command.trust, home, access, host);
-  const options = mergedOptions({ ...settings, ...inherited }, given);
-  const model = options.model ?? found?.model ?? (await access.defaultModel());
+  const settings = found?.open ? NO_DEFAULTS : await defaultsOf(cwd, command.trust, home, access, host);
+  const merged = mergedOptions({ ...settings.usable, ...inherited }, given);
+  const model = merged.model ?? found?.model ?? (await access.defaultModel());
   if (model === undefined) throw noModel(access);
   // Found out now, as a usage error, rather than in the middle of a run.
-  for (const reference of [model, options.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
+  for (const reference of [model, merged.fallbackModel]) if (reference !== undefined) checkModel(access, reference);
+  const isDefault = given.effort === undefined && inherited.effort === undefined;
+  const { options, reason } = isDefault ? withUsableEffort(merged, access.models.resolve(model)) : { options: merged };
+  const unused = [...(given.model === undefined && last === undefined ? settings.unused : []), ...(reason === undefined ? [] : [reason])];
+  for (const line of unused) host.stderr.write(`keelson: ${printable(line)}\n`);
   // A log from before there was a default says nothing of a sandbox if there was none.
   const { facts, user } = await begunWith(cwd, options, found, host);
   const begun = { ...(facts !== undefined && { facts }), ...(user !== undefined && { user }) };
@@ -123,6 +129,15 @@ async function begunWith(
   return { facts, ...(user !== undefined && { user }) };
 }
 
+/** Values of settings that hold where no option says otherwise. */
+interface Defaults {
+  readonly usable: Pick<SettingsValues, "model" | "fallbackModel" | "effort">;
+  /** A line for each model that is not used. */
+  readonly unused: readonly string[];
+}
+
+const NO_DEFAULTS: Defaults = { usable: {}, unused: [] };
+
 /** The model and the effort that settings name. A model without a key is no default: the file may be of another program. */
 async function defaultsOf(
   cwd: string,
@@ -130,16 +145,32 @@ async function defaultsOf(
   home: Stores["home"],
   { models }: ModelAccess,
   { environment }: CommandHost,
-): Promise<Pick<SettingsValues, "model" | "fallbackModel" | "effort">> {
+): Promise<Defaults> {
   const project = await repositoryRoot(cwd);
   const trust = trusts ? trustAll(project) : createProjectTrust(home, project);
   const { values } = await loadSettings({ home: home.path, environment, trust });
   const { model, fallbackModel, effort } = values;
+  const unused = [model, fallbackModel].filter((name) => name !== undefined && !canResolve(models, name));
   return {
-    ...(model !== undefined && canResolve(models, model) && { model }),
-    ...(fallbackModel !== undefined && canResolve(models, fallbackModel) && { fallbackModel }),
-    ...(effort !== undefined && { effort }),
+    usable: {
+      ...(model !== undefined && canResolve(models, model) && { model }),
+      ...(fallbackModel !== undefined && canResolve(models, fallbackModel) && { fallbackModel }),
+      ...(effort !== undefined && { effort }),
+    },
+    unused: unused.map((name) => `the model ${name} of settings is not used: there is no key for it (keelson doctor says which there are)`),
   };
+}
+
+/** An effort of settings is meant for models that take one. */
+function withUsableEffort(
+  options: AgentOptions,
+  { reference, facts }: ResolvedModel,
+): { readonly options: AgentOptions; readonly reason?: string } {
+  const { effort, ...others } = options;
+  const { capabilities, supportedEffortLevels: levels } = facts;
+  if (effort === undefined || (capabilities?.effortLevels !== false && levels?.includes(effort) !== false)) return { options };
+  const takes = capabilities?.effortLevels === false || levels === undefined ? "no effort" : levels.join(", ");
+  return { options: others, reason: `effort ${effort} of settings is not used: ${reference} takes ${takes}` };
 }
 
 export function canResolve(models: ModelAccess["models"], reference: string): boolean {

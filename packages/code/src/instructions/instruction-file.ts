@@ -14,6 +14,8 @@ export interface InstructionFile {
   readonly digest?: string;
   /** The text without that of imports. Absent: nothing is imported. */
   readonly own?: string;
+  /** The files that it imports, as they are written, without the `@`. */
+  readonly imports?: readonly string[];
   /** Why this is not the whole file. */
   readonly note?: string;
 }

@@ -87,6 +87,16 @@ async function readPlaces(
   const taken = new Map<string, string>();
   let left = maxBytes;
   const leaveOut = (file: string, reason: string): void => onFound({ file, isUsed: false, reason });
+  /** @param problem the reason why nothing is imported */
+  const reportImports = ({ path, imports = [] }: InstructionFile, problem?: string): void => {
+    for (const name of imports)
+      onFound({
+        file: path,
+        entry: `@${name}`,
+        isUsed: problem === undefined,
+        reason: problem ?? "imported, as a part of the instructions",
+      });
+  };
   for (const place of places.toReversed()) {
     const { path, within } = place;
     const override = overrideOf(path);
@@ -109,6 +119,7 @@ async function readPlaces(
     // Of what could not be read nothing is shown but that.
     if (within !== undefined && whole.digest !== undefined && isTrusted !== undefined && !(await isTrusted(whole))) {
       leaveOut(path, "not trusted as it is: keelson trust accept");
+      reportImports(whole, "not imported, because the file that names it is not trusted as it is");
       continue;
     }
     // The imports of a text that was read already are still to be read.
@@ -117,6 +128,7 @@ async function readPlaces(
     taken.set(own, path);
     found.unshift(file);
     onFound({ file: path, isUsed: whole.digest !== undefined, reason: file.note ?? "instructions to the agent" });
+    reportImports(whole);
   }
   return found;
 }

@@ -74,7 +74,14 @@ export async function readWithImports(
     .update(JSON.stringify([file.digest, imports.map(({ name, digest: of }) => [name, of])]))
     .digest("hex");
   const text = [file.text, ...imports.map((one) => `Imported as @${one.name}:\n\n${one.text}`)].join("\n\n");
-  return { path, text, digest, own: file.text, ...(notes.length > 0 && { note: notes.join(" ") }) };
+  return {
+    path,
+    text,
+    digest,
+    own: file.text,
+    imports: imports.map(({ name }) => name),
+    ...(notes.length > 0 && { note: notes.join(" ") }),
+  };
 }
 
 /** True if a text imports the AGENTS.md beside it and says nothing else. */

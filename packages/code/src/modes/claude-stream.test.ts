@@ -14,7 +14,7 @@ it("writes messages of the model and results of its tools as Claude Code does", 
     stream().lines(
       message("assistant", [
         { type: "text", text: "I look." },
-        { type: "tool-call", callId: "c1", name: "bash", input: { command: "ls" } },
+        { type: "tool-call", id: "c1", name: "bash", input: { command: "ls" } },
       ]),
     ),
   ).toEqual([
@@ -33,7 +33,7 @@ it("writes messages of the model and results of its tools as Claude Code does", 
       session_id: "s1",
     },
   ]);
-  expect(stream().lines(message("tool", [{ type: "tool-result", callId: "c1", output: "a.txt", isError: true }]))).toMatchObject([
+  expect(stream().lines(event({ type: "tool-result", callId: "c1", name: "bash", output: "a.txt", isError: true }))).toMatchObject([
     { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "a.txt", is_error: true }] } },
   ]);
 });

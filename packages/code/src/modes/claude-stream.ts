@@ -34,12 +34,14 @@ export function createClaudeStream({ session, model, cwd, permissionMode, partia
         case "message": {
           const { role, content } = event.message;
           const blocks = content.flatMap(blockOf);
-          if (blocks.length === 0 || (role !== "assistant" && role !== "user" && role !== "tool")) return [];
-          const isAssistant = role === "assistant";
-          // The task is known to the reader, which sent it.
-          if (role === "user" && blocks.every((block) => block["type"] === "text")) return [];
-          const message = { role: isAssistant ? "assistant" : "user", ...(isAssistant && { type: "message", model }), content: blocks };
-          return [line({ type: isAssistant ? "assistant" : "user", message }, parent)];
+          // The reader sent the messages of the user; results of calls are events of their own.
+          if (blocks.length === 0 || role !== "assistant") return [];
+          return [line({ type: "assistant", message: { role, type: "message", model, content: blocks } }, parent)];
+        }
+        case "tool-result": {
+          const { callId, output, isError } = event;
+          const block = { type: "tool_result", tool_use_id: callId, content: outputText(output), is_error: isError };
+          return [line({ type: "user", message: { role: "user", content: [block] } }, parent)];
         }
         case "text-delta":
           return partialMessages ? [line({ type: "stream_event", event: deltaOf({ type: "text_delta", text: event.text }) }, parent)] : [];
@@ -79,8 +81,6 @@ function blockOf(part: Content): readonly JsonObject[] {
       return part.text === "" ? [] : [{ type: "text", text: part.text }];
     case "tool-call":
       return [{ type: "tool_use", id: part.id, name: part.name, input: part.input ?? {} }];
-    case "tool-result":
-      return [{ type: "tool_result", tool_use_id: part.id, content: outputText(part.output), is_error: part.isError === true }];
     default:
       return [];
   }

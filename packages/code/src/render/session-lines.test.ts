@@ -8,15 +8,15 @@ it("marks calls that failed", () => {
     {
       role: "assistant",
       content: [
-        { type: "tool-call", callId: "c1", name: "bash", input: { command: "npm test" } },
-        { type: "tool-call", callId: "c2", name: "bash", input: { command: "ls" } },
+        { type: "tool-call", id: "c1", name: "bash", input: { command: "npm test" } },
+        { type: "tool-call", id: "c2", name: "bash", input: { command: "ls" } },
       ],
     },
     {
       role: "tool",
       content: [
-        { type: "tool-result", callId: "c1", output: "1 failed", isError: true },
-        { type: "tool-result", callId: "c2", output: "a.txt" },
+        { type: "tool-result", id: "c1", output: "1 failed", isError: true },
+        { type: "tool-result", id: "c2", output: "a.txt" },
       ],
     },
   ] as unknown as readonly Message[];
