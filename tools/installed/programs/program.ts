@@ -71,7 +71,7 @@ export async function openProgram(keelson: string): Promise<Program> {
         child.once("close", (code) => resolve({ code, stdout, stderr }));
       }),
     open(...argv) {
-      const session = openPty(keelson, argv, { name: "xterm", cols: 100, rows: 40, cwd: project, env });
+      const session = openPty(keelson, [...argv], { name: "xterm", cols: 100, rows: 40, cwd: project, env });
       let shown = "";
       let noticed = Promise.withResolvers<void>();
       session.onData((text) => {
