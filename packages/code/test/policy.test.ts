@@ -77,6 +77,17 @@ it("explains what a command may do, with and without a sandbox, and runs nothing
   expect(json.bare.decision.behavior).toBe("allow");
 });
 
+it("explains what a command may destroy for good, and which rule allows that", async () => {
+  await using workspace = await openWorkspace([], { ".gitignore": "build/\n", ".git/HEAD": "ref: refs/heads/main\n", "build/x": "x" });
+  const explained = async (...args: readonly string[]): Promise<string> =>
+    (await workspace.keelson("permissions", "explain", "--allow", "bash(rm **)", ...args, "--", "rm -rf build")).stdout;
+  expect(await explained()).toMatch(
+    /^Without a sandbox: ask\n.*may destroy what nothing can bring back[^]*ask {3}loss {4}build \(1 file\): git ignores it[^]*In a sandbox: ask\n/,
+  );
+  expect(await explained("--allow", "lose(build)")).toMatch(/^Without a sandbox: allow\n/);
+  expect(existsSync(join(workspace.project, "build/x"))).toBe(true);
+});
+
 it("with --sandbox and no bubblewrap, nothing runs", async () => {
   await using workspace = await openWorkspace(run("touch made"));
   const { code, stderr } = await workspace.start(["-p", "--sandbox", "go"], { env: { PATH: workspace.project } }).finished;

@@ -75,6 +75,7 @@ export function createToolWorkspace(
 /** Keeps nothing, and says nothing of it. */
 export const QUIET_HISTORY: FileHistory = {
   keep: async () => {},
+  losses: async () => [],
   around: async (_call, run) => ({ result: await run(), notes: [], changed: [] }),
 };
 

@@ -91,9 +91,9 @@ export type AlwaysChoice = {
   /**
    * `exact`: these very arguments. `command`: this program and subcommand. `tool`: every call of the tool. `outside`: this command outside of the
    * sandbox. `host`: these hosts for all commands. `port`: these ports on this machine. `folder`: edits of files in this folder. `edits`: edits of all
-   * files that are not sensitive. `reveal`: these hidden files for all commands.
+   * files that are not sensitive. `reveal`: these hidden files for all commands. `lose`: the loss of these files by all commands.
    */
-  readonly scope: "exact" | "command" | "tool" | "outside" | "host" | "port" | "folder" | "edits" | "reveal";
+  readonly scope: "exact" | "command" | "tool" | "outside" | "host" | "port" | "folder" | "edits" | "reveal" | "lose";
   /** One for each part of the call that asks. */
   readonly rules: readonly string[];
 };

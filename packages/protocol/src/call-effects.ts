@@ -18,6 +18,15 @@ export interface CallEffects {
    * stands for any characters, slashes too. They matter where something may not be touched.
    */
   readonly mayTouch?: readonly string[];
+  /** Files that it deletes or overwrites, as far as that is known. The commands with `destroysNamed` and those that are `readOnly` destroy no others. */
+  readonly destroys?: readonly DestroyedFiles[];
+  /**
+   * Files that it may delete or overwrite for good, because no undo of the tool keeps them. Only a person, a rule about `lose`, or a rule that is exactly
+   * this call allows that.
+   */
+  readonly loses?: readonly Loss[];
+  /** A sentence for the questions about the call, present if not all that it deletes or overwrites is known. It leads to no question itself. */
+  readonly mayLose?: string;
   /** Names of the hosts that it connects to. */
   readonly hosts?: readonly string[];
   /** The secrets that it uses, by their references or names: never values. */
@@ -34,6 +43,22 @@ export interface CallEffects {
   readonly reveals?: readonly string[];
 }
 
+/** Files that a call deletes or overwrites. */
+export interface DestroyedFiles {
+  /** A pattern as in `mayTouch`: `dist/*` for all that is in `dist`, `*` for files that are not known. Without a star it is one file, and no folder. */
+  readonly pattern: string;
+  /** True if files that git ignores stay as they are. */
+  readonly sparesIgnored?: boolean;
+}
+
+/** Something that a call may delete or overwrite for good. */
+export interface Loss {
+  /** A file or folder, absolute or relative to the working directory, or `*` if it is not known. Rules about `lose` are held against it. */
+  readonly path: string;
+  /** A phrase for a person, with the reason: "node_modules (31,204 files): git ignores it, and it holds dependencies". */
+  readonly description: string;
+}
+
 /** What a sandbox says of the effects of a call before it runs. */
 export interface Confinement {
   /** What of them it would refuse, one sentence each for a person: "It writes /etc/hosts, and only /work can be written." */
@@ -44,6 +69,8 @@ export interface Confinement {
   readonly closed?: readonly string[];
   /** The names of the programs that it hides: a command that is not understood cannot start these. */
   readonly hides?: readonly string[];
+  /** Folders of which it has its own, such as `/tmp`: what a command does there reaches no file of this machine. */
+  readonly ownFolders?: readonly string[];
   /** Absolute paths of files and folders that its policy hides, and that no repository holds. */
   readonly hidesFiles?: readonly string[];
 }
@@ -69,6 +96,8 @@ export interface CommandEffect {
   readonly committed?: boolean;
   /** It is known to change nothing and to connect to nothing, so it runs unasked where no rule says otherwise. */
   readonly readOnly?: boolean;
+  /** All that it deletes or overwrites is in `destroys` of the call. */
+  readonly destroysNamed?: boolean;
   /** The reason why it does not run unasked although its words are understood: settings in its folder may start a program. For a person. */
   readonly asks?: string;
   /** Why an allow rule with a wildcard must not cover it: what runs is not what its text says, or it writes where it is told to. For a person. */

@@ -65,7 +65,7 @@ export {
   type RiskLevel,
   compareRisk,
 } from "./approval.ts";
-export { type CallEffects, type CommandEffect, type Confinement } from "./call-effects.ts";
+export { type CallEffects, type CommandEffect, type Confinement, type DestroyedFiles, type Loss } from "./call-effects.ts";
 export {
   type Authority,
   type EffectBounds,

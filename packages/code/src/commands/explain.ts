@@ -1,10 +1,11 @@
 import { realpath } from "node:fs/promises";
-import type { Executor } from "@keelson/protocol";
+import type { Executor, Tool } from "@keelson/protocol";
 import { explainCall, type ExplainedCall } from "keelson/security";
 import { agentPermissions, homePolicy, policyAt } from "../core/agent-permissions.ts";
 import { createCodingExecutor } from "../core/coding-executor.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { givenPath } from "../core/given-path.ts";
+import { createFileHistory } from "../history/index.ts";
 import { openHome } from "../core/home.ts";
 import { readProjectRules } from "../core/project-rules.ts";
 import type { AgentOptions } from "../options/command-line.ts";
@@ -13,6 +14,7 @@ import { loadSettings } from "../settings/load-settings.ts";
 import { createProjectTrust } from "../trust/project-trust.ts";
 import { explanationLines } from "../render/explanation-lines.ts";
 import { createBashTool } from "../tools/bash.ts";
+import type { BashContext, BashInput } from "../tools/bash-input.ts";
 
 export interface ExplainOptions {
   readonly command: string;
@@ -32,8 +34,19 @@ export async function explain(
   const trust = createProjectTrust(home, await repositoryRoot(cwd));
   const { values } = await loadSettings({ home: home.path, environment, trust });
   const policies = [agentPermissions(agent, policy, await readProjectRules(home, cwd), values)];
+  const history = createFileHistory({
+    home: home.path,
+    cwd,
+    folders: [...new Set([...(agent.folders ?? []), ...values.folders])],
+    environment,
+  });
+  const withHistory = (tool: Tool<BashInput, BashContext>): Tool => ({
+    ...(tool as Tool),
+    effectsOf: (input, where) =>
+      tool.effectsOf?.(input as BashInput, { ...where, context: { history } as Partial<BashContext> as BashContext }) ?? {},
+  });
   const explainIn = (executor: Executor): Promise<ExplainedCall> =>
-    explainCall({ tool: createBashTool({ exec: executor }), input: { command }, policies, cwd, executor });
+    explainCall({ tool: withHistory(createBashTool({ exec: executor })), input: { command }, policies, cwd, executor });
   const bare = await explainIn(createCodingExecutor(cwd, { sandbox: false, policy }));
   const sandboxed = await explainIn(createCodingExecutor(cwd, { sandbox: true, policy }));
   if (json) stdout.write(`${JSON.stringify({ command, bare, sandboxed })}\n`);

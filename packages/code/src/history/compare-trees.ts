@@ -14,8 +14,8 @@ export function compareTrees(
   if (before === undefined) return { changes: [], notes: [] };
   const changes: Change[] = [];
   const notes: HistoryNote[] = [];
-  const note = (path: string, what: string, reason: string): void => {
-    notes.push({ key: `${path} ${what}`, text: `${shownIn(root, path)} ${what} and cannot be undone: ${reason}.` });
+  const note = (path: string, what: LossKind, reason: string): void => {
+    notes.push(lossNote(root, { path, what, reason }));
   };
   for (const [path, { state }] of after.entries) {
     const known = before.entries.get(path)?.state;
@@ -48,6 +48,17 @@ export function compareTrees(
     if (isCreation(path, before, root)) changes.push({ path, before: undefined, after: { type: "object", size, key } });
   }
   return { changes, notes };
+}
+
+type LossKind = "was changed" | "was deleted";
+
+/** Says that something happened to a file that cannot be undone. */
+export function lossNote(
+  root: string,
+  { path, what, reason }: { readonly path: string; readonly what: LossKind; readonly reason: string },
+): HistoryNote {
+  const text = `${shownIn(root, path)} ${what} and cannot be undone: ${reason}.`;
+  return { key: `${path} ${what}`, text, ...(what === "was deleted" && { isEvent: true }) };
 }
 
 /** Returns a path relative to the root, or absolute if it is outside. */

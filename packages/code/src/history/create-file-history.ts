@@ -1,15 +1,19 @@
 import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Durability } from "@keelson/protocol";
+import type { DestroyedFiles, Durability } from "@keelson/protocol";
 import type { ChangingCall } from "../workspace/file-changes.ts";
 import type { AroundOptions, AroundResult, FileHistory } from "../workspace/file-history.ts";
 import { shownIn } from "./compare-trees.ts";
+import { type DestroyedPattern, destroyedPattern } from "./destroyed-pattern.ts";
 import { limitsFrom } from "./history-limits.ts";
 import type { HistoryNote } from "./history-note.ts";
+import { lossesOf, UNKNOWN_LOSS } from "./losses-of.ts";
+import { noteLosses, type StampedLosses, stampLosses } from "./note-losses.ts";
 import { type BegunStep, type PlannedFile, ProjectHistory, rootSession, type StepCall } from "./project-history.ts";
 import { hasOpenSteps, historyRoot, ProjectStore } from "./project-store.ts";
-import { keptPath } from "./system-path.ts";
+import { realTarget } from "./real-target.ts";
+import { isWithin, keptPath, systemPath, textPath } from "./system-path.ts";
 
 export interface FileHistoryOptions {
   /** The folder of Keelson. */
@@ -53,6 +57,8 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
   const told = new Map<string, Set<string>>();
   const marked = new Set<string>();
   const problems = new Set<string>();
+  /** Notes of commands that were interrupted or failed, by session. The next command gives them. */
+  const delayed = new Map<string, readonly HistoryNote[]>();
 
   function project(): ProjectHistory {
     opened ??= new ProjectHistory(
@@ -71,11 +77,13 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
     problems.add(message);
     return message;
   }
-  /** Returns the lines that this session was not given yet. */
-  function untold(session: string, notes: readonly HistoryNote[]): readonly string[] {
+  /** Takes the notes whose lines this session was not given yet. */
+  function untold(session: string, all: HistoryNote[]): readonly string[] {
+    const keys = new Set<string>();
+    const notes = all.splice(0).filter(({ key }) => keys.size !== keys.add(key).size);
     const known = told.get(rootSession(session)) ?? new Set();
     told.set(rootSession(session), known);
-    return notes.filter(({ key }) => known.size !== known.add(key).size).map(({ text }) => text);
+    return notes.filter(({ key, isEvent }) => isEvent === true || known.size !== known.add(key).size).map(({ text }) => text);
   }
   const stepCall = ({ callId, runId, session }: ChangingCall, title: string): StepCall => ({ callId, runId, session, title });
   /** A name that is a link may be followed or not: both are kept. */
@@ -87,6 +95,18 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
     const file = { path: keptPath(target), ...(digest !== undefined && { digest }) };
     return target === own ? [file] : [{ path: keptPath(own) }, file];
   };
+
+  function delay(session: string, notes: readonly HistoryNote[]): void {
+    const own = rootSession(session);
+    delayed.set(own, [...(delayed.get(own) ?? []), ...notes]);
+  }
+  function takeDelayed(session: string): readonly HistoryNote[] {
+    const found = delayed.get(rootSession(session)) ?? [];
+    delayed.delete(rootSession(session));
+    return found;
+  }
+  const patternsOf = (destroyed: readonly DestroyedFiles[]): readonly DestroyedPattern[] =>
+    destroyed.flatMap((files) => destroyedPattern(files, cwd) ?? []);
 
   async function close<T>(step: BegunStep, notes: HistoryNote[]): Promise<AroundResult<T>["changed"]> {
     const found = await project().end(step);
@@ -116,6 +136,25 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
       }
     },
 
+    async losses(destroyed, { ownFolders = [] } = {}) {
+      const patterns = patternsOf(destroyed);
+      const unknown = patterns.length < destroyed.length ? [UNKNOWN_LOSS] : [];
+      const existing = patterns.filter(
+        ({ path, isTree }) => lstatSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() === isTree,
+      );
+      if (existing.length === 0) return unknown;
+      try {
+        const { tops } = project().store;
+        const isOwn = (path: string): boolean =>
+          ownFolders.some((folder) => isWithin(path, folder)) && !tops.some((top) => isWithin(path, top));
+        const real = existing.filter(({ path }) => !isOwn(path));
+        return [...unknown, ...lossesOf(await project().uncovered(real), project().store.root)];
+      } catch (error) {
+        const text = report(error);
+        return [...unknown, ...existing.map(({ path }) => ({ path: textPath(path), description: `${textPath(path)}: ${text}` }))];
+      }
+    },
+
     async edit(files, call, title, change) {
       if (call.environment !== undefined) return change();
       let isRunning = false;
@@ -135,19 +174,24 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
     async around<T>(
       call: ChangingCall,
       run: () => Promise<T>,
-      { title = "a command", ended }: AroundOptions<T> = {},
+      { title = "a command", ended, destroys = [], onEnd = () => {} }: AroundOptions<T> = {},
     ): Promise<AroundResult<T>> {
       const { session, environment: held } = call;
       if (held !== undefined) {
         const text = "The environment of this run has files of its own: what commands change there cannot be undone.";
-        return { result: await run(), notes: untold(session, [{ key: "environment", text }]), changed: [] };
+        const result = await run();
+        onEnd([]);
+        return { result, notes: untold(session, [{ key: "environment", text }]), changed: [] };
       }
       const notes: HistoryNote[] = [];
       let step: BegunStep | undefined;
+      let losses: StampedLosses = [];
       try {
         const begun = await project().begin(ended === undefined ? "command" : "job", stepCall(call, title));
         step = begun.step;
-        notes.push(...begun.notes);
+        // The snapshot after an interrupted command comes before this one.
+        notes.push(...takeDelayed(session), ...begun.notes);
+        if (destroys.length > 0) losses = stampLosses(project().uncoveredNow(patternsOf(destroys)));
       } catch (error) {
         const text = report(error);
         notes.push({ key: text, text });
@@ -155,7 +199,9 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
       const finish = async (): Promise<readonly string[]> => {
         if (step === undefined) return [];
         try {
-          return await close(step, notes);
+          const changed = await close(step, notes);
+          notes.push(...noteLosses(project().store.root, losses));
+          return changed;
         } catch (error) {
           const text = report(error);
           notes.push({ key: text, text });
@@ -166,14 +212,15 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
       try {
         result = await run();
       } catch (error) {
-        const finished = finish();
+        const finished = finish().then(() => delay(session, notes));
         if (!call.signal.aborted) await finished;
         throw error;
       }
       if (ended === undefined && call.signal.aborted) {
         // The person waits for the prompt. What uses the history next waits for this snapshot.
-        void finish();
-        return { result, notes: untold(session, notes), changed: [] };
+        const told = untold(session, notes);
+        void finish().then(() => delay(session, notes));
+        return { result, notes: told, changed: [] };
       }
       if (ended === undefined) {
         const changed = await finish();
@@ -182,18 +229,9 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
       // The job itself reports a failure of the command.
       void ended(result)
         .catch(() => {})
-        .then(finish);
+        .then(finish)
+        .then(() => onEnd(untold(session, notes)));
       return { result, notes: untold(session, notes), changed: [] };
     },
   };
-}
-
-/** Returns where a path leads, links followed, also if nothing is there yet. */
-function realTarget(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realTarget(folder), basename(path));
-  }
 }

@@ -6,6 +6,8 @@ import { HISTORY_BYTES } from "./history-limits.ts";
 export interface HistoryNote {
   readonly key: string;
   readonly text: string;
+  /** True if it is about one event, a deletion: it is given once for each command. */
+  readonly isEvent?: boolean;
 }
 
 /** Returns a size for people. */

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
+import type { DestroyedPattern } from "./destroyed-pattern.ts";
+import { shownIn } from "./compare-trees.ts";
 import { type Change, type FileState, sameState, statesOf } from "./file-state.ts";
+import { findUncovered, isInCovered, isKnown, type Uncovered } from "./find-uncovered.ts";
 import { foldJournal, type HistoryState, type Step } from "./fold-journal.ts";
 import { sameGitIndex } from "./git-index.ts";
 import { HistoryError } from "./history-error.ts";
-import type { HistoryNote } from "./history-note.ts";
+import { type HistoryNote, unkeptReason } from "./history-note.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRecord, PlannedEdit, StepKind } from "./journal-record.ts";
 import { chosenSteps, type CompareStates, joinedChanges, planRedo, planUndo, type UndoChoice, undoableSteps } from "./plan-undo.ts";
@@ -13,6 +16,7 @@ import { runUndo, type UndoOutcome } from "./run-undo.ts";
 import { markJob, snapshotChanges } from "./snapshot-changes.ts";
 import { folderOf, nameOf } from "./system-path.ts";
 import { readState } from "./take-snapshot.ts";
+import { EMPTY_INDEX } from "./tree-index.ts";
 import { trimHistory } from "./trim-history.ts";
 import { updateIndex } from "./update-index.ts";
 
@@ -85,6 +89,23 @@ export class ProjectHistory {
     });
   }
 
+  /** Finds out what of the files that a command may destroy is not covered. A snapshot is taken unless the last one answers. */
+  async uncovered(destroyed: readonly DestroyedPattern[]): Promise<readonly Uncovered[]> {
+    const { parts } = this.store;
+    const index = this.store.index();
+    const open = destroyed.filter((pattern) => index === undefined || !isKnown(index, pattern));
+    if (open.every(({ path }) => !isInCovered(path, parts, index?.externals ?? []))) return this.uncoveredNow(open);
+    return this.#locked(async () => {
+      await snapshotChanges(this.store, "open");
+      return this.uncoveredNow(open);
+    });
+  }
+
+  /** Returns the same by the last snapshot. */
+  uncoveredNow(destroyed: readonly DestroyedPattern[]): readonly Uncovered[] {
+    return findUncovered(this.store.index() ?? EMPTY_INDEX, destroyed, this.store.parts);
+  }
+
   /** Keeps the states of files from before a change. The step ends with `endEdit`, or with the next use of the history. */
   async keep(files: readonly PlannedFile[], call: StepCall): Promise<BegunStep> {
     return this.#locked(async () => {
@@ -107,6 +128,9 @@ export class ProjectHistory {
         const edits = this.#plannedEdits(files);
         this.store.sync(edits.map(({ before }) => before));
         begun = { step: this.#open("edit", call, edits), edits };
+        const lost = edits.find(({ before }) => before?.type === "unkept");
+        if (lost?.before?.type === "unkept")
+          onProblem(`${shownIn(this.store.root, lost.path)}: ${unkeptReason(lost.before.reason, this.store.limits)}`);
       } catch (error) {
         onProblem(error);
       }

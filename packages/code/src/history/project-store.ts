@@ -88,10 +88,12 @@ export class ProjectStore {
     this.secretImages = new ImageStore(join(this.folder, "secret-images"));
     this.objects = new GitObjects(join(this.folder, "objects"), { copyBytes: limits.objectBytes, now });
     const names = new PathNames(SECRET_PATHS, SECRET_SAMPLES);
+    const excluded = [keptPath(realpathSync(home))];
     this.parts = {
+      excluded,
       root,
       tops: this.tops,
-      scanner: new TreeScanner({ roots: this.tops, limits, excluded: [keptPath(realpathSync(home))], now }),
+      scanner: new TreeScanner({ roots: this.tops, limits, excluded, now }),
       images: this.images,
       secretImages: this.secretImages,
       objects: this.objects,

@@ -17,6 +17,8 @@ export interface SnapshotParts {
   readonly root: string;
   /** The tops of all covered folders. */
   readonly tops: readonly string[];
+  /** Folders that are never read: that of the history itself. */
+  readonly excluded: readonly string[];
   readonly scanner: TreeScanner;
   readonly images: ImageStore;
   /** Keeps the content of files whose names say that they hold secrets. */

@@ -23,6 +23,9 @@ export interface TreeIndex {
   readonly externals: readonly string[];
 }
 
+/** The index of a project without a snapshot. */
+export const EMPTY_INDEX: TreeIndex = { entries: new Map(), objects: new Map(), objectFolders: [], externals: [] };
+
 const VERSION = 1;
 
 type Row = readonly [path: string, state: FileState, stamp: readonly number[] | 0, flags: number];

@@ -13,6 +13,7 @@ const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
   host: "connections of every command to this host",
   port: "this port on your machine",
   reveal: "this hidden file for every command",
+  lose: "the loss of these files by every command",
 };
 
 const ANY_WORDS = `${SCOPES.command} with any words, even those that run programs`;

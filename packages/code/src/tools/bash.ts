@@ -24,6 +24,7 @@ import { sandboxNotes } from "./sandbox-notes.ts";
 import { hostJudge, isOutside, revealJudge, withRequests } from "./sandbox-requests.ts";
 import { flag, integer, list, optional, text, toolInput } from "./tool-input.ts";
 import { untrustedOutput } from "./untrusted-output.ts";
+import { withLosses } from "./with-losses.ts";
 import { toolFailure } from "./call-files.ts";
 
 // The command's own timeout comes first, with what was printed; this is for an executor that hangs.
@@ -99,13 +100,21 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
     async effectsOf(input, where) {
       // A sandbox hides secrets, so that a search need not ask about them.
       const isConfined = !isOutside(input, where, { leaving }) && plannedPrograms(where, exec).confine !== undefined;
-      const read = await readCommandLine(input.command, { cwd: where.cwd, folder: directoryOf(where), findSecrets: !isConfined });
+      const read = await readCommandLine(input.command, {
+        cwd: where.cwd,
+        folder: directoryOf(where),
+        findSecrets: !isConfined,
+        findDestroyed: where.context !== undefined,
+      });
       const line: CallEffects = changesNothing(read, input) ? { ...read, effect: "read" } : read;
-      if (isOutside(input, where, { leaving }))
-        return { ...withCredentials(line, leaving?.outside ?? exec), outside: { reason: input.reason?.trim() || "no reason was given" } };
+      if (isOutside(input, where, { leaving })) {
+        const outside = { reason: input.reason?.trim() || "no reason was given" };
+        return withLosses({ ...withCredentials(line, leaving?.outside ?? exec), outside }, where);
+      }
       const programs = plannedPrograms(where, exec);
-      if (programs.confine === undefined) return withCredentials(line, programs);
-      return programs.confine(withCredentials(withRequests(line, input, where.cwd), programs));
+      if (programs.confine === undefined) return withLosses(withCredentials(line, programs), where);
+      const confined = await programs.confine(withCredentials(withRequests(line, input, where.cwd), programs));
+      return withLosses(confined, where);
     },
     untrusted: untrustedOutput,
 
@@ -119,7 +128,8 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       const folder = directoryOf(call);
       const gone = await leaveMissingDirectory(call);
       if (gone !== undefined) return gone;
-      const line = await readCommandLine(command, { cwd: call.cwd, folder });
+      const line = await readCommandLine(command, { cwd: call.cwd, folder, findDestroyed: true });
+      const { destroys } = line;
       const keeping = historyFor(line, call.context.history);
       const judges = isConfined ? { ...hostJudge([...(line.hosts ?? []), ...hosts], call), ...revealJudge(line, reveal, call) } : {};
       const request = {
@@ -133,10 +143,11 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
       if (run_in_background) {
         const timeoutMs = given === undefined ? undefined : given * 1000;
         const isTold = (job: string): boolean => killed.has(job);
+        const kept = Promise.withResolvers<readonly string[]>();
         const start = (): Promise<JobInfo> =>
-          startJob(call, programs, { ...request, ...(timeoutMs !== undefined && { timeoutMs }) }, { isTold });
+          startJob(call, programs, { ...request, ...(timeoutMs !== undefined && { timeoutMs }) }, { isTold, notes: () => kept.promise });
         const ended = async ({ id }: JobInfo): Promise<unknown> => programs.jobs?.ended(id);
-        const { result, notes } = await keeping.around(call, start, { title: command, ended });
+        const { result, notes } = await keeping.around(call, start, { title: command, ended, destroys, onEnd: kept.resolve });
         const { id } = result;
         const published = isConfined ? await publishPorts(publish, own) : [];
         return [
@@ -162,7 +173,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
         });
       try {
         const published = isConfined ? await publishPorts(publish, own) : [];
-        const { result: response, notes: kept } = await keeping.around(call, run, { title: command });
+        const { result: response, notes: kept } = await keeping.around(call, run, { title: command, destroys });
         // An executor need not stream.
         for (const stream of ["stdout", "stderr"] as const) output[stream].finish(response[stream]);
         const ending = endingOf(response, times);

@@ -4,7 +4,13 @@ import type { FileHistory } from "../workspace/file-history.ts";
 type CommandHistory = Pick<FileHistory, "around">;
 
 /** Runs commands without keeping anything. */
-const NO_HISTORY: CommandHistory = { around: async (_call, run) => ({ result: await run(), notes: [], changed: [] }) };
+const NO_HISTORY: CommandHistory = {
+  async around(_call, run, { onEnd } = {}) {
+    const result = await run();
+    onEnd?.([]);
+    return { result, notes: [], changed: [] };
+  },
+};
 
 /** Returns the history in which a command line runs. A line that is understood to change nothing needs none. */
 export function historyFor(line: CallEffects, history: CommandHistory): CommandHistory {

@@ -48,10 +48,11 @@ export function createWorkspace(options: WorkspaceOptions): Workspace {
 function createNoHistory(): FileHistory {
   return {
     keep: async () => {},
-    around: async (_call, run) => ({
-      result: await run(),
-      notes: ["No history of files is kept here: what this command changed cannot be undone."],
-      changed: [],
-    }),
+    losses: async () => [],
+    async around(_call, run, { onEnd } = {}) {
+      const result = await run();
+      onEnd?.([]);
+      return { result, notes: ["No history of files is kept here: what this command changed cannot be undone."], changed: [] };
+    },
   };
 }

@@ -65,7 +65,7 @@ const risk = oneOf<RiskLevel>("none", "low", "medium", "high", "critical");
 const always = optional(
   list(
     fields<AlwaysChoice>({
-      scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool", "outside", "host", "port", "folder", "edits", "reveal"),
+      scope: oneOf<AlwaysChoice["scope"]>("exact", "command", "tool", "outside", "host", "port", "folder", "edits", "reveal", "lose"),
       rules: list(text()),
     }),
   ),

@@ -1,8 +1,23 @@
 import { hasAny } from "./compiled-form.ts";
 import { pathsIn } from "./named-places.ts";
 import type { ProgramForm } from "./programs/program-entry.ts";
-import type { ShellWord } from "./shell-word.ts";
+import { literalWord, type ShellWord } from "./shell-word.ts";
 import type { WordTaker } from "./word-taker.ts";
+
+/** The files that a command deletes or overwrites. */
+export interface DestroyedWords {
+  /** Files, and folders with all that is in them. */
+  readonly files: readonly ShellWord[];
+  readonly trees: readonly ShellWord[];
+  /** True if a link at the end of a name is followed. */
+  readonly follows: boolean;
+  /** True if files that git ignores stay as they are. */
+  readonly sparesIgnored: boolean;
+  /** True if it is there to delete, and its words do not say what: it may be anything. */
+  readonly isAnything: boolean;
+  /** Patterns of the names of the files in those folders. Absent: all of them. */
+  readonly only?: readonly string[];
+}
 
 /** The meaning of a command to the entry of its program. */
 export interface EntryFacts {
@@ -14,6 +29,8 @@ export interface EntryFacts {
   readonly reads: readonly ShellWord[];
   readonly looks: readonly ShellWord[];
   readonly writes: readonly ShellWord[];
+  /** Absent: its words do not say which files it deletes or overwrites. */
+  readonly destroys?: DestroyedWords;
   /** It goes through the folders among these. */
   readonly recurses: boolean;
   /** It finds the files in its folder and below by itself, and does this to them. */
@@ -69,16 +86,19 @@ export function factsOfWords(words: {
   const named = form.unasked === true ? [] : pathsIn(taken.plain);
   const here = hereOf(form, options, looks.length + writes.length + reads.length - revisions.length);
   const changes = isAsked || words.asks || here === "write" || [writes, refs, hosts, scripts].some((list) => list.length > 0);
+  const names = only.length > 0 && !hasAny(form.onlyUnless ?? "", options) ? only : undefined;
+  const destroys = destroyedWords(form, { writes, intos: taken.intos, linked: taken.linked, here, options, unlisted });
   return {
     understood: unlisted.length === 0,
     readOnly: unlisted.length === 0 && form.unasked === true && !changes,
     reads: [...reads, ...named],
     looks,
     writes,
+    ...(destroys && { destroys: { ...destroys, ...(names && { only: names }) } }),
     recurses: form.recurses === true || (form.recurses !== undefined && hasAny(form.recurses, options)),
     follows: form.follows === true || (form.follows !== undefined && hasAny(form.follows, options)),
     skipsHidden: form.skipsHidden !== undefined && !hasAny(form.skipsHidden, options),
-    ...(only.length > 0 && !hasAny(form.onlyUnless ?? "", options) && { only }),
+    ...(names && { only: names }),
     ...(here !== undefined && { here }),
     ...(folders[0] !== undefined && { folder: folders[0] }),
     ...(taken.fromTop === true && { fromTop: true }),
@@ -96,8 +116,49 @@ export function factsOfWords(words: {
   };
 }
 
+/** Returns the words for what it deletes or overwrites. `undefined` if they do not say it. */
+function destroyedWords(
+  form: ProgramForm,
+  words: Pick<WordTaker, "writes" | "intos" | "linked" | "unlisted"> & {
+    readonly here: EntryFacts["here"];
+    readonly options: ReadonlySet<string>;
+  },
+): DestroyedWords | undefined {
+  const { writes, intos, linked, here, options, unlisted } = words;
+  const destruction = Object.entries(form.destroysWith ?? {}).find(([names]) => hasAny(names, options))?.[1] ?? form.destroys;
+  const deletes = form.deletes === true || (form.deletes !== undefined && hasAny(form.deletes, options));
+  // A deletion is one of the link itself.
+  const follows = !deletes || destruction === "contents";
+  const nothing: DestroyedWords = { files: [], trees: [], follows, sparesIgnored: false, isAnything: false };
+  if (unlisted.length > 0 && destruction !== "none") return deletes ? { ...nothing, isAnything: true } : undefined;
+  const own = writes.filter((word) => !linked.includes(word));
+  // A word of git may be a branch: then all files change.
+  const isHere = here === "write" || (destruction === "tracked" && own.length === 0 && usesFolder(form, options));
+  const whole = [...own, ...(isHere ? [literalWord(".")] : [])];
+  switch (destruction) {
+    case "none":
+      return nothing;
+    case "files":
+      return { ...nothing, files: own };
+    case "trees":
+      return { ...nothing, files: own, trees: whole.filter((word) => !intos.includes(word)) };
+    case "contents":
+      return { ...nothing, files: own, trees: whole };
+    case "tracked":
+      return { ...nothing, files: own, trees: whole, sparesIgnored: true };
+    case undefined:
+      return undefined;
+  }
+}
+
 /** Returns its access to the folder it runs in. A revision has all files, unless some are named behind two dashes. */
-function hereOf({ here }: ProgramForm, options: ReadonlySet<string>, named: number): "read" | "look" | "write" | undefined {
-  if (here === undefined || (here.with !== undefined && !hasAny(here.with, options))) return undefined;
+function hereOf(form: ProgramForm, options: ReadonlySet<string>, named: number): "read" | "look" | "write" | undefined {
+  const { here } = form;
+  if (here === undefined || !usesFolder(form, options)) return undefined;
   return here.always === true || named === 0 ? here.kind : undefined;
+}
+
+/** True if it works on the folder it runs in unless files are named. */
+function usesFolder({ here }: ProgramForm, options: ReadonlySet<string>): boolean {
+  return here !== undefined && (here.with === undefined || hasAny(here.with, options));
 }

@@ -38,6 +38,7 @@ export function factsByEntry(entry: ProgramEntry, args: readonly ShellWord[]): P
     reads: [...reads, ...scripts],
     looks,
     writes,
+    ...(found.destroys && { destroys: found.destroys }),
     ...(recurses && { recurses }),
     ...(here !== undefined && { here }),
     ...(found.folder !== undefined && { folder: found.folder }),

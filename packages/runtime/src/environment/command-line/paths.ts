@@ -37,6 +37,25 @@ export function placesOf(
   return [...new Set(found)].map((path) => placed(path, workspace));
 }
 
+/** Returns the names of the files that the word may mean. A link is not followed at its end. `undefined` if the text does not say. */
+export function namedPlacesOf(
+  word: ShellWord,
+  scope: Scope,
+  reading: Pick<Reading, "workspace" | "surroundings">,
+): readonly PlacedPath[] | undefined {
+  const { workspace, surroundings } = reading;
+  if (!word.literal || surroundings?.isExhausted === true) return undefined;
+  const paths = pathsOf(word, scope, workspace);
+  if (surroundings === undefined || paths === undefined) return paths?.map((path) => placed(normalize(path), workspace));
+  const found: string[] = [];
+  for (const path of paths) {
+    const matches = word.globs && word.below === undefined ? surroundings.matches(path) : [path];
+    if (matches === undefined) return undefined;
+    found.push(...matches.map((match) => surroundings.withoutDots(match)));
+  }
+  return [...new Set(found)].map((path) => placed(path, workspace));
+}
+
 /** The paths as the system gets them: with `..` behind links, which normalizing would take out. */
 function pathsOf({ text, tilde }: ShellWord, scope: Scope, workspace: string | undefined): readonly string[] | undefined {
   if (tilde) {

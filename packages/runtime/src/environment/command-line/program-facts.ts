@@ -1,3 +1,4 @@
+import type { DestroyedWords } from "./entry-facts.ts";
 import type { ShellWord } from "./shell-word.ts";
 
 /** What is known of a program that is started with certain arguments. Nothing known is `{}`: it may do anything, as its name says. */
@@ -31,6 +32,8 @@ export interface ProgramFacts {
   readonly reads?: readonly ShellWord[];
   readonly looks?: readonly ShellWord[];
   readonly writes?: readonly ShellWord[];
+  /** The files that it deletes or overwrites. Absent: its words do not say, unless it is `readOnly`. */
+  readonly destroys?: DestroyedWords;
   readonly hosts?: readonly string[];
   /** Other spellings of it, without what doesn't change what it is: `push` for `-C x push`. */
   readonly alias?: readonly ShellWord[];

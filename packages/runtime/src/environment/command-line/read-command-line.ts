@@ -23,7 +23,8 @@ const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
  *
  * `cwd` is the workspace, and `folder`, relative to it, is where the line starts if that is not the workspace itself. What it reads there asks nobody. Links that lead out of it are followed, and patterns are
  * held against the names of its files. Without it, relative paths count as inside. With `findSecrets`, the files with secrets in a folder that
- * a command goes through are among what it reads: say so if nothing else keeps commands from them.
+ * a command goes through are among what it reads: say so if nothing else keeps commands from them. With `findDestroyed` the effects say which files the
+ * line deletes or overwrites.
  */
 export async function readCommandLine(
   text: string,
@@ -31,10 +32,11 @@ export async function readCommandLine(
     readonly cwd?: string | undefined;
     readonly folder?: string | undefined;
     readonly findSecrets?: boolean | undefined;
+    readonly findDestroyed?: boolean | undefined;
   } = {},
 ): Promise<CallEffects> {
-  checkOptionNames("readCommandLine", options, { cwd: true, folder: true, findSecrets: true });
-  const { cwd, folder = ".", findSecrets: findsSecrets = false } = options;
+  checkOptionNames("readCommandLine", options, { cwd: true, folder: true, findSecrets: true, findDestroyed: true });
+  const { cwd, folder = ".", findSecrets: findsSecrets = false, findDestroyed: findsDestroyed = false } = options;
   if (text.length > MAX_PARSED_CHARACTERS)
     return {
       unknown: [`The command line has ${text.length} characters; of more than ${MAX_PARSED_CHARACTERS} it isn't told what they do.`],
@@ -60,6 +62,7 @@ export async function readCommandLine(
     commands: [],
     reads: new Set(),
     writes: new Set(),
+    destroys: findsDestroyed ? new Map() : undefined,
     mayTouch: new Set(),
     hosts: new Set(),
     unknown: new Set(),

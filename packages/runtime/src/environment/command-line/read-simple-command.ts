@@ -4,6 +4,7 @@ import { type Assignment, unlistedAssignments } from "./assignments.ts";
 import { textOf, patternOf } from "./command-text.ts";
 import { factsOf } from "./facts-of-program.ts";
 import { loadedFileIn } from "./loaded-files.ts";
+import { noteDestroyed } from "./destroyed-files.ts";
 import { noteWithin, within } from "./working-folder.ts";
 import { placesOf } from "./paths.ts";
 import type { ProgramFacts } from "./program-facts.ts";
@@ -61,7 +62,8 @@ export function readSimpleCommand(
   if (declaration !== undefined) return readDeclaration({ text, assignments, words, declaration }, redirected, scope, reading);
   if (words.length === 0) {
     if (assignments.length === 0 && redirections.length === 0) return;
-    reading.commands.push({ text, ...(redirected === undefined ? { readOnly: true } : { caution: redirected }) });
+    const destroysNamed = reading.destroys !== undefined && { destroysNamed: true };
+    reading.commands.push({ text, ...(redirected === undefined ? { readOnly: true } : { caution: redirected, ...destroysNamed }) });
     setLasting(assignments, scope);
     return;
   }
@@ -154,6 +156,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
   const unlisted = [...context.unlisted, ...(facts.unlisted ?? []), ...leadingOut, ...printed];
   const readOnly = facts.readOnly === true && facts.unknown === undefined && caution === undefined && unlisted.length === 0 && isInside;
   const startedBy = context.startedBy?.endsWith(` ${text}`) === true ? context.startedBy : undefined;
+  const isNamed = noteDestroyed(facts, context, within(facts, scope, reading), reading);
   const pattern = patternOf([first, ...args]);
   const aliases = [...command.aliases, ...otherSpellings(facts, first, args)];
   reading.commands.push({
@@ -161,6 +164,7 @@ function apply(facts: ProgramFacts, command: WordsOfCommand, context: Context, s
     ...(aliases.length > 0 && { aliases }),
     ...(startedBy !== undefined && { startedBy }),
     ...(readOnly && { readOnly }),
+    ...(isNamed && !readOnly && { destroysNamed: true }),
     ...(unlisted.length > 0 && { unlisted: [...new Set(unlisted)] }),
     ...(facts.unknownProgram === true && { unknownProgram: true }),
     ...(pattern !== text && { pattern }),

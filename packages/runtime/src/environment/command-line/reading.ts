@@ -32,6 +32,8 @@ export interface Reading {
   readonly commands: CommandEffect[];
   readonly reads: Set<string>;
   readonly writes: Set<string>;
+  /** Patterns of files that it deletes or overwrites, and true if those that git ignores stay as they are. Absent: they are not asked for. */
+  readonly destroys: Map<string, boolean> | undefined;
   /** Patterns of files that it may touch, too. */
   readonly mayTouch: Set<string>;
   readonly hosts: Set<string>;
@@ -54,12 +56,14 @@ export interface Reading {
   visited: number;
 }
 
-export function effectsOfReading({ commands, reads, writes, mayTouch, hosts, unknown }: Reading): CallEffects {
+export function effectsOfReading({ commands, reads, writes, mayTouch, hosts, unknown, destroys }: Reading): CallEffects {
+  const destroyed = Array.from(destroys ?? [], ([pattern, sparesIgnored]) => ({ pattern, ...(sparesIgnored && { sparesIgnored }) }));
   return {
     commands,
     ...(reads.size > 0 && { reads: [...reads] }),
     ...(writes.size > 0 && { writes: [...writes] }),
     ...(mayTouch.size > 0 && { mayTouch: [...mayTouch] }),
+    ...(destroyed.length > 0 && { destroys: destroyed }),
     ...(hosts.size > 0 && { hosts: [...hosts] }),
     ...(unknown.size > 0 && { unknown: [...unknown] }),
   };

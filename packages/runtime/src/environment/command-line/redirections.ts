@@ -1,10 +1,11 @@
 import { isNowhere, placesOf } from "./paths.ts";
 import type { Reading, Scope } from "./reading.ts";
 import type { ShellWord } from "./shell-word.ts";
+import { literalPattern } from "./star-patterns.ts";
 
 /** What one redirection does. `text`: a here-document or here-string feeds the command. */
 export type Redirection =
-  | { readonly kind: "read" | "write" | "read-write"; readonly target: ShellWord }
+  | { readonly kind: "read" | "write" | "read-write"; readonly target: ShellWord; readonly appends?: boolean }
   | { readonly kind: "text" }
   | { readonly kind: "none" }
   | { readonly kind: "unclear" };
@@ -22,7 +23,7 @@ export function readRedirection(operator: string, target: ShellWord | undefined)
   if (operator.endsWith("&") && !PLAIN_PATH.test(target.text)) return { kind: "unclear" };
   if (operator === "<") return { kind: "read", target };
   if (operator === "<>") return { kind: "read-write", target };
-  return { kind: "write", target };
+  return { kind: "write", target, ...(operator.endsWith(">>") && { appends: true }) };
 }
 
 /** Notes what it reads or writes. Gives the reason why no pattern covers a command that is redirected so. */
@@ -32,7 +33,7 @@ export function applyRedirection(redirection: Redirection, scope: Scope, reading
     reading.unknown.add("Where it is redirected to can't be read.");
     return undefined;
   }
-  const { target, kind } = redirection;
+  const { target, kind, appends } = redirection;
   if (target.literal && isNowhere(target.text)) return undefined;
   const host = target.literal ? NETWORK.exec(target.text)?.[1] : undefined;
   if (host !== undefined) {
@@ -50,6 +51,7 @@ export function applyRedirection(redirection: Redirection, scope: Scope, reading
   for (const { path } of places) {
     if (kind !== "write") reading.reads.add(path);
     if (kind !== "read") reading.writes.add(path);
+    if (kind !== "read" && appends !== true) reading.destroys?.set(literalPattern(path), false);
   }
   if (kind === "write") return `Its output goes into ${target.text}.`;
   if (kind === "read-write") return `It opens ${target.text} for reading and writing.`;

@@ -10,6 +10,9 @@ export interface WordTaker {
   readonly reads: ShellWord[];
   readonly looks: ShellWord[];
   readonly writes: ShellWord[];
+  /** Folders or files among these into which others go, and files that only get another name. */
+  readonly intos: ShellWord[];
+  readonly linked: ShellWord[];
   readonly hosts: string[];
   readonly shell: string[];
   readonly scripts: ShellWord[];
@@ -36,6 +39,8 @@ export function createWordTaker(): WordTaker {
     reads: [],
     looks: [],
     writes: [],
+    intos: [],
+    linked: [],
     hosts: [],
     shell: [],
     scripts: [],
@@ -97,10 +102,12 @@ export function takeWord(word: ShellWord, kind: WordKind, into: WordTaker): bool
     case "symlink":
       into.reads.push(word);
       into.writes.push(word);
+      into.linked.push(word);
       // A link leads on from the folder in which it is.
       return literal && !text.startsWith("@") && !/(?:^|\/)\.\.?(?:\/|$)/.test(text);
     case "into":
       into.writes.push(word);
+      into.intos.push(word);
       return literal && !ELSEWHERE.test(text);
     case "host":
       return takeHost(word, into);

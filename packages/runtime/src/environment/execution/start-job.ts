@@ -4,6 +4,8 @@ import { checkOptionNames } from "../../json/option-names.ts";
 export interface StartJobOptions {
   /** Whether the model knows how this job ended, since it ended it itself. Default: it does not. */
   readonly isTold?: ((id: string) => boolean) | undefined;
+  /** Lines for the model about what the job did. They are asked for when it has ended, and waited for. */
+  readonly notes?: (() => Promise<readonly string[]>) | undefined;
 }
 
 // The end of the output says most; a tool that polls gives the rest.
@@ -19,8 +21,8 @@ export async function startJob(
   request: JobRequest,
   options: StartJobOptions = {},
 ): Promise<JobInfo> {
-  checkOptionNames("startJob", options, { isTold: true });
-  const { isTold = () => false } = options;
+  checkOptionNames("startJob", options, { isTold: true, notes: true });
+  const { isTold = () => false, notes = async () => [] } = options;
   const { jobs } = executor;
   if (jobs === undefined)
     throw new EnvironmentError({ kind: "unsupported", message: "This executor runs nothing in the background: it has no `jobs`." });
@@ -31,7 +33,8 @@ export async function startJob(
       const info = await jobs.ended(id);
       const last = await jobs.poll(id, { after: Math.max(0, (info.outputBytes ?? 0) - LAST_BYTES) });
       const output = last.text.trim() === "" ? "It wrote nothing." : `Its last output:\n${last.text.trimEnd()}`;
-      return { text: `${describeEnd(info)}. ${output}`, isError: info.exitCode !== 0, isTold: isTold(id) };
+      const lines = (await notes()).map((note) => `\n[${note}]`);
+      return { text: `${describeEnd(info)}. ${output}${lines.join("")}`, isError: info.exitCode !== 0, isTold: isTold(id) };
     } catch (error) {
       return { text: `how is not known: ${error instanceof Error ? error.message : String(error)}`, isError: true };
     }

@@ -12,7 +12,7 @@ interface Place {
 }
 
 /** Folders of a command's own: what is written there is gone with it. */
-const OWN_FOLDERS = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
+export const OWN_FOLDERS: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
 const KERNEL_FOLDERS = ["/dev", "/proc", "/sys"];
 // Later ones win at the same path.
 const ORDER: readonly State[] = ["writable", "read-only", "hidden"];

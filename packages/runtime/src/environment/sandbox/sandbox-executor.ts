@@ -8,6 +8,7 @@ import { policyPath } from "./policy-path.ts";
 import { hiddenNames } from "./denied-programs.ts";
 import { isTracked } from "./is-tracked.ts";
 import { judgeEffects } from "./judge-effects.ts";
+import { OWN_FOLDERS } from "./judge-files.ts";
 import { unlistedHosts } from "./judge-hosts.ts";
 import { isWithin } from "./policy-path.ts";
 import { readSandboxPolicy } from "./read-sandbox-policy.ts";
@@ -75,6 +76,7 @@ export function createWorkspaceExecutor(
           refused: judgeEffects(policy, judged, { workspace, home: homedir() }),
           reaches: reachOf(policy),
           ...(closed.length > 0 && { closed }),
+          ownFolders: [...OWN_FOLDERS, "/dev"],
           ...(hides.length > 0 && { hides }),
           ...(hidesFiles.length > 0 && { hidesFiles }),
         },

@@ -1,4 +1,4 @@
-import type { CallEffects, Executor, PermissionBehavior, PermissionPolicy, Tool } from "@keelson/protocol";
+import type { CallEffects, Executor, Loss, PermissionBehavior, PermissionPolicy, Tool } from "@keelson/protocol";
 import { type CompiledPolicy, compilePolicy } from "../../agent/definition/permissions/compiled-policy.ts";
 import type { PermissionDecision } from "../../agent/definition/permissions/permission-decision.ts";
 import { seePath } from "../../agent/definition/permissions/path-pattern.ts";
@@ -11,8 +11,8 @@ import { canonicalJson } from "../../json/canonical-json.ts";
 
 /** One thing that a call would do, and what the policies say of it alone. */
 export interface ExplainedEffect {
-  readonly kind: "command" | "read" | "write" | "host" | "unknown";
-  /** The command, the path, the host, or the sentence that says what can't be known. */
+  readonly kind: "command" | "read" | "write" | "host" | "loss" | "unknown";
+  /** The command, the path, the host, what may be lost, or the sentence that says what can't be known. */
   readonly text: string;
   readonly behavior: PermissionBehavior;
   /** The rule or the reason, for a person. */
@@ -65,6 +65,7 @@ export async function explainCall(options: ExplainCallOptions): Promise<Explaine
     ...(effects.reads ?? []).map((path) => explainTouched(judge, "read", path, { reads: [path] })),
     ...(effects.writes ?? []).map((path) => explainTouched(judge, "write", path, { writes: [path] })),
     ...(effects.hosts ?? []).map((host) => explainTouched(judge, "host", host, { hosts: [host] })),
+    ...(effects.loses ?? []).map((loss) => explainLoss(judge, loss)),
     ...(effects.unknown ?? []).map((text) => explainUnknown(judge, text)),
   ]);
   return { decision, effects, parts };
@@ -91,6 +92,12 @@ async function explainCommand(judge: Judge, command: NonNullable<CallEffects["co
   const effects = await partOf(judge, { commands: [command] });
   const { behavior, reason } = decidePermission({ policies: compiled, tool, argumentText: command.text, effects, cwd });
   return { kind: "command", text: command.text, behavior, reason };
+}
+
+async function explainLoss({ tool, compiled, cwd }: Judge, loss: Loss): Promise<ExplainedEffect> {
+  const subject = { name: tool.name, effect: "read", risk: "none" } as const;
+  const { behavior, reason } = decidePermission({ policies: compiled, tool: subject, argumentText: "", effects: { loses: [loss] }, cwd });
+  return { kind: "loss", text: loss.description, behavior, reason };
 }
 
 async function explainUnknown(judge: Judge, text: string): Promise<ExplainedEffect> {

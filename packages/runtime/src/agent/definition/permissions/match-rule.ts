@@ -31,7 +31,7 @@ export function namesCall({ compiled, own }: ToolRule, call: JudgedCall): boolea
   );
 }
 
-/** True if the rule is about a way out of the sandbox that the call asks for. */
+/** True if the rule is about a way out of the sandbox, or past the undo, that the call asks for. */
 function namesOpening(compiled: CompiledRule, call: JudgedCall): boolean {
   const { opens, argument } = compiled;
   const { outside, ports = [], commands = [], hosts = [] } = call.effects ?? {};
@@ -43,6 +43,8 @@ function namesOpening(compiled: CompiledRule, call: JudgedCall): boolean {
       return ports.some((port) => argument === undefined || matchesGlob(argument, String(port)));
     case "reveal":
       return call.effects?.reveals?.some((path) => opensFile(compiled, path)) === true;
+    case "lose":
+      return call.effects?.loses?.some(({ path }) => allowsLoss(compiled, path, call.cwd)) === true;
     case "host":
       return argument === undefined && hosts.length > 0;
     default:
@@ -53,6 +55,19 @@ function namesOpening(compiled: CompiledRule, call: JudgedCall): boolean {
 /** True if a rule about `reveal` names a file, by its path below the workspace. */
 export function opensFile({ opens, argument, path }: CompiledRule, file: string): boolean {
   return opens === "reveal" && (argument === undefined || (path !== undefined && matchesPath(path, seePath(file, undefined))));
+}
+
+/** True if a rule about `lose` names a file that a call may delete for good, or a folder above it. */
+export function allowsLoss({ opens, argument, path }: CompiledRule, lost: string, cwd: string | undefined): boolean {
+  if (opens !== "lose") return false;
+  if (argument === undefined) return true;
+  for (let at = seePath(lost, cwd); path !== undefined;) {
+    if (matchesPath(path, at)) return true;
+    const above = at.shown.slice(0, Math.max(0, at.shown.lastIndexOf("/")));
+    if (above === "") return false;
+    at = seePath(above, cwd);
+  }
+  return false;
 }
 
 /** Exactly what stands there, as a whole: the one kind of rule that covers what can't be known by reading. */

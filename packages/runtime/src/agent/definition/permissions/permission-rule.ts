@@ -11,7 +11,7 @@ export interface CompiledRule {
   readonly path?: readonly Glob[];
   /** What it binds in every call that touches the like, whatever the tool; absent without an argument pattern. */
   readonly binds?: RuleReach;
-  /** The way out of the sandbox that it is about, if its tool is spelled exactly so: no rule with a wildcard for its tool opens one. */
+  /** The way out of the sandbox or past the undo that it is about, if its tool is spelled exactly so: no rule with a wildcard for its tool opens one. */
   readonly opens?: Opening;
   readonly wildcards: number;
   /** Characters before the first wildcard. */
@@ -31,10 +31,10 @@ export const REACHING_TOOLS: { readonly [K in keyof RuleReach]: readonly string[
   hosts: ["web_fetch", "host"],
 };
 
-/** Ways out of a sandbox, as rules name them in the place of a tool: `outside(npm publish*)`, `host(example.com)`, `port(3000)`,
- * `reveal(.env)`. */
-export type Opening = "outside" | "host" | "port" | "reveal";
-export const OPENINGS: readonly Opening[] = ["outside", "host", "port", "reveal"];
+/** Ways out of a sandbox and past the undo, as rules name them in the place of a tool: `outside(npm publish*)`, `host(example.com)`, `port(3000)`,
+ * `reveal(.env)`, `lose(dist)`. */
+export type Opening = "outside" | "host" | "port" | "reveal" | "lose";
+export const OPENINGS: readonly Opening[] = ["outside", "host", "port", "reveal", "lose"];
 
 const BEHAVIORS: readonly PermissionBehavior[] = ["allow", "deny", "ask"];
 

@@ -208,3 +208,77 @@ describe("a hidden file", () => {
     expect(judgeReveal(".env", { policies: [], tool: "bash", grants: [] })).toBe(false);
   });
 });
+
+describe("a command that may destroy what nothing can bring back", () => {
+  const loses = [
+    { path: "/w/node_modules", description: "node_modules (12 files): git ignores it" },
+    { path: "/w/big/data.bin", description: "big/data.bin (2 MiB): git ignores it" },
+  ];
+  const command = "rm -rf node_modules big/data.bin";
+  const effects: CallEffects = { commands: [{ text: command, destroysNamed: true }], loses };
+  const decideAt = (lines: readonly string[], given: CallEffects = effects, mode: PermissionMode = "default") =>
+    decidePermission({ policies: [compilePolicy(policy(lines, mode))], tool: bash, argumentText: command, effects: given, cwd: "/w" });
+
+  it("is a question that names it, whatever rule with a wildcard covers the command, and in a sandbox as well", () => {
+    const reason = /It may destroy what nothing can bring back: node_modules \(12 files\): git ignores it; big\/data\.bin/;
+    for (const line of [
+      "allow bash",
+      "allow *",
+      "allow bash(rm **)",
+      "allow bash(rm -rf *)",
+      "allow lose(dist)",
+      "allow lose(node_modules)",
+    ])
+      expect([line, decideAt([line])]).toEqual([
+        line,
+        expect.objectContaining({ behavior: "ask", reason: expect.stringMatching(/big\/data\.bin/) }),
+      ]);
+    expect(decideAt(["allow bash"])).toMatchObject({
+      reason: expect.stringMatching(reason),
+      shown: { summary: expect.stringMatching(reason) },
+      always: [{ scope: "lose", rules: ["lose(node_modules)", "lose(big/data.bin)"] }],
+    });
+    expect(decideAt([], { ...effects, confined: { refused: [] } }).behavior).toBe("ask");
+    expect(decideAt([], effects, "accept-edits").behavior).toBe("ask");
+  });
+
+  it("runs by rules about `lose`, by a rule that is exactly this call, and in bypass-all", () => {
+    for (const lines of [
+      ["allow bash(rm **)", "allow lose(node_modules)", "allow lose(big)"],
+      ["allow bash(rm **)", "allow lose(*)"],
+      ["allow bash(rm **)", "allow lose"],
+      [`allow bash(${command})`],
+    ])
+      expect([lines, decideAt(lines).behavior]).toEqual([lines, "allow"]);
+    expect(decideAt([], effects, "bypass-all").behavior).toBe("allow");
+    expect(decideAt(["allow lose"]).behavior).toBe("ask");
+  });
+
+  it("is denied by a rule about `lose`, and where nobody is asked", () => {
+    expect(decideAt(["allow bash", "deny lose(big/**)"]).behavior).toBe("deny");
+    expect(decideAt(["allow bash", "ask lose(big/**)"], effects, "bypass-all").behavior).toBe("ask");
+    expect(decideAt(["allow bash"], effects, "deny-unauthorized")).toMatchObject({
+      behavior: "deny",
+      reason: expect.stringContaining('"lose(dist)"'),
+    });
+  });
+
+  it("offers no lasting answer but for exactly this call if reading cannot tell what is lost", () => {
+    const unknown = { ...effects, loses: [{ path: "*", description: "which files cannot be known" }] };
+    expect(decideAt(["allow bash", "allow lose(node_modules)"], unknown)).toMatchObject({
+      behavior: "ask",
+      always: [{ rules: [`bash(${command})`] }],
+    });
+    expect(decideAt(["allow bash", "allow lose"], unknown).behavior).toBe("allow");
+  });
+
+  it("says in a question of another reason that more may be lost, and asks no question for that alone", () => {
+    const unread = { commands: [{ text: command }], mayLose: "What it deletes cannot be brought back." };
+    expect(decideAt([], unread)).toMatchObject({
+      behavior: "ask",
+      reason: expect.stringMatching(/What it deletes cannot be brought back\.$/),
+      shown: { summary: expect.stringMatching(/; what it deletes cannot be brought back$/) },
+    });
+    expect(decideAt(["allow bash(rm **)"], unread).behavior).toBe("allow");
+  });
+});

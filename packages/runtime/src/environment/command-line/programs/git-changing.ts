@@ -19,6 +19,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     asks: "-c -C -d -D -f -m -M -u --copy --delete --force --move --set-upstream-to --unset-upstream",
     operands: "ref revision",
     operandsWith: { [LISTS_REFS]: "plain...", "-d -D -m -M --delete --move": "ref..." },
+    destroys: "none",
   },
   "tag": {
     unasked: true,
@@ -28,10 +29,13 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     asks: "-a -d -f -m --annotate --delete --force --message",
     operands: "ref revision",
     operandsWith: { [LISTS_REFS]: "plain...", "-d --delete": "ref..." },
+    destroys: "none",
   },
   "stash": {
     flags: "-a -k -q -S -u --all --include-untracked --keep-index --no-keep-index --quiet --staged",
     here: { kind: "write" },
+    destroys: "tracked",
+    destroysWith: { "-a --all": "trees" },
     subcommands: {
       "list": gitLog,
       "show": { ...gitDiff, flags: `${gitDiff.flags ?? ""} --include-untracked --only-untracked` },
@@ -40,11 +44,13 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
         values: { text: "-m --message" },
         operands: "write...",
         here: { kind: "write" },
+        destroys: "tracked",
+        destroysWith: { "-a --all": "trees" },
       },
-      "apply pop": { flags: "-q --index --quiet", operands: "revision", here: { kind: "write" } },
-      "drop": { flags: "-q --quiet", operands: "ref" },
-      "clear": {},
-      "branch": { operands: "ref revision", here: { kind: "write" } },
+      "apply pop": { flags: "-q --index --quiet", operands: "revision", here: { kind: "write" }, destroys: "tracked" },
+      "drop": { flags: "-q --quiet", operands: "ref", destroys: "none" },
+      "clear": { destroys: "none" },
+      "branch": { operands: "ref revision", here: { kind: "write" }, destroys: "tracked" },
     },
   },
   "remote": {
@@ -53,12 +59,12 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     subcommands: {
       "get-url": { unasked: true, flags: "--all --push", operands: "plain" },
       "show": { operands: "remote" },
-      "add": { flags: "-f --no-tags --tags", values: { plain: "-m -t" }, operands: "ref origin" },
-      "remove rm": { operands: "ref" },
-      "rename": { operands: "ref ref" },
-      "set-url": { flags: "--add --delete --push", operands: "ref origin origin" },
-      "prune update": { flags: "-n -p --dry-run --prune", operands: "remote..." },
-      "set-head": { flags: "-a -d --auto --delete", operands: "ref revision" },
+      "add": { flags: "-f --no-tags --tags", values: { plain: "-m -t" }, operands: "ref origin", destroys: "none" },
+      "remove rm": { operands: "ref", destroys: "none" },
+      "rename": { operands: "ref ref", destroys: "none" },
+      "set-url": { flags: "--add --delete --push", operands: "ref origin origin", destroys: "none" },
+      "prune update": { flags: "-n -p --dry-run --prune", operands: "remote...", destroys: "none" },
+      "set-head": { flags: "-a -d --auto --delete", operands: "ref revision", destroys: "none" },
     },
   },
   "notes": { subcommands: { "list show": { unasked: true, operands: "revision", here: { kind: "read" } } } },
@@ -70,15 +76,17 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
         values: { ref: "-b -B" },
         operands: "write revision",
         here: { kind: "read", always: true },
+        destroys: "none",
       },
-      "remove move": { flags: "-f --force", operands: "write write" },
-      "prune": { flags: "-n -v --dry-run --verbose" },
+      "remove move": { flags: "-f --force", operands: "write write", destroys: "trees" },
+      "prune": { flags: "-n -v --dry-run --verbose", destroys: "none" },
     },
   },
   "submodule": {
     subcommands: {
       "status": { flags: "--cached --recursive", operands: "look..." },
-      "init deinit sync": { flags: "-f --all --force --recursive", operands: "write..." },
+      "deinit": { flags: "-f --all --force", operands: "write...", here: { kind: "write", with: "--all" }, destroys: "trees" },
+      "init sync": { flags: "--recursive", operands: "write...", destroys: "none" },
       "update": { flags: "-f --force --init --recursive --remote", values: { number: "--depth --jobs" }, operands: "write..." },
     },
   },
@@ -88,6 +96,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
       --update --verbose`,
     values: { plain: "--chmod" },
     operands: "read...",
+    destroys: "none",
   },
   "commit": {
     flags: `-a -n -o -q -s
@@ -100,6 +109,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
       revision: "-C --fixup --reuse-message --squash",
     },
     operands: "read...",
+    destroys: "none",
   },
   "checkout": {
     flags: `-d -f -l -m -q --detach --force --guess --ignore-other-worktrees --merge --no-guess --no-overlay --no-progress --no-track --ours
@@ -108,6 +118,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     optional: { plain: "-t --track" },
     operands: "pathspec...",
     here: { kind: "write" },
+    destroys: "tracked",
   },
   "switch": {
     flags: "-d -f -m -q --detach --discard-changes --force --guess --ignore-other-worktrees --merge --no-guess --no-track --quiet",
@@ -115,30 +126,37 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     optional: { plain: "-t --track" },
     operands: "revision revision",
     here: { kind: "write" },
+    destroys: "tracked",
   },
   "restore": {
     flags: "-m -q -S -W --ignore-unmerged --merge --no-overlay --ours --overlay --quiet --staged --theirs --worktree",
     values: { revision: "-s --source", plain: "--conflict" },
     operands: "write...",
+    destroys: "tracked",
   },
   "reset": {
     flags: "-N -q --hard --intent-to-add --keep --merge --mixed --no-refresh --quiet --refresh --soft",
     operands: "revision...",
     here: { kind: "write", with: "--hard --keep --merge" },
+    destroys: "tracked",
   },
-  "rm": { flags: "-f -n -q -r --cached --dry-run --force --ignore-unmatch --quiet", operands: "write..." },
-  "mv": { flags: "-f -k -n -v --dry-run --force --verbose", operands: "link... into", recurses: true },
+  "rm": { flags: "-f -n -q -r --cached --dry-run --force --ignore-unmatch --quiet", operands: "write...", destroys: "tracked" },
+  "mv": { flags: "-f -k -n -v --dry-run --force --verbose", operands: "link... into", recurses: true, destroys: "trees" },
   "clean": {
     flags: "-d -f -n -q -x -X --dry-run --force --quiet",
     values: { plain: "-e --exclude" },
     operands: "write...",
     here: { kind: "write" },
+    destroys: "tracked",
+    destroysWith: { "-n --dry-run": "none", "-x -X": "trees" },
+    deletes: true,
   },
   "fetch": {
     flags: `-a -f -k -n -p -P -q -t -v
       --all --append --atomic --dry-run --force --keep --multiple --no-tags --prune --prune-tags --quiet --tags --unshallow --verbose`,
     values: { number: "-j --deepen --depth --jobs", plain: "--filter --refmap --shallow-exclude --shallow-since" },
     operands: "remote plain...",
+    destroys: "none",
   },
   "pull": {
     flags: `-f -n -p -q -r -v
@@ -148,6 +166,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     optional: { plain: "--rebase" },
     operands: "remote plain...",
     here: { kind: "write" },
+    destroys: "tracked",
   },
   "push": {
     flags: `-d -f -n -q -u -v
@@ -156,6 +175,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     values: { plain: "-o --push-option" },
     optional: { plain: "--force-with-lease" },
     operands: "remote plain...",
+    destroys: "none",
   },
   "ls-remote": {
     flags: "-h -q -t --branches --exit-code --get-url --heads --quiet --refs --symref --tags",
@@ -169,6 +189,7 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     values: { plain: "-X --strategy-option", text: "-m --message" },
     operands: "revision...",
     here: { kind: "write" },
+    destroys: "tracked",
   },
   "rebase": {
     flags: `-f -k -n -q -r -v
@@ -177,12 +198,14 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     values: { revision: "--onto", plain: "-X --strategy-option" },
     operands: "revision...",
     here: { kind: "write" },
+    destroys: "tracked",
   },
   "cherry-pick revert": {
     flags: "-n -s -x --abort --allow-empty --continue --ff --no-commit --no-edit --quit --signoff --skip",
     values: { number: "-m --mainline", plain: "-X --strategy-option" },
     operands: "revision...",
     here: { kind: "write" },
+    destroys: "tracked",
   },
   "clone": {
     flags: `-l -n -q -s -v
@@ -191,12 +214,19 @@ export const gitChanging: { readonly [names: string]: ProgramForm } = {
     operands: "origin write",
     // A copy has all files of the repository.
     here: { kind: "read", always: true },
+    destroys: "none",
   },
-  "init": { flags: "-q --bare --quiet", values: { plain: "-b --initial-branch" }, operands: "write", here: { kind: "write" } },
+  "init": {
+    flags: "-q --bare --quiet",
+    values: { plain: "-b --initial-branch" },
+    operands: "write",
+    here: { kind: "write" },
+    destroys: "none",
+  },
   "bisect": {
     subcommands: {
-      "start": { operands: "revision...", here: { kind: "write" } },
-      "good bad new old skip reset": { operands: "revision...", here: { kind: "write" } },
+      "start": { operands: "revision...", here: { kind: "write" }, destroys: "tracked" },
+      "good bad new old skip reset": { operands: "revision...", here: { kind: "write" }, destroys: "tracked" },
       "log": { unasked: true },
     },
   },

@@ -59,6 +59,16 @@ export type WordKind =
   | "archive"
   | "format";
 
+/**
+ * The files that a program deletes or overwrites.
+ * - `none`: it makes files, or changes their properties.
+ * - `files`: files among those that it writes. It leaves folders as they are.
+ * - `trees`: the same, and folders with all that is in them. A folder `into` which files go keeps its others.
+ * - `contents`: the same, and such a folder keeps none.
+ * - `tracked`: as `trees`, but nothing that git ignores.
+ */
+export type Destruction = "none" | "files" | "trees" | "contents" | "tracked";
+
 /** Spellings of options by the kind of their value. */
 export type SpellingsByKind = { readonly [kind in WordKind]?: string };
 
@@ -114,6 +124,12 @@ export interface ProgramForm {
   readonly onlyUnless?: string;
   /** Its access to the folder it runs in and to all below it, if no operand names a file or folder, or `always`. With a list of options: only with one of them. */
   readonly here?: { readonly kind: "read" | "look" | "write"; readonly with?: string; readonly always?: boolean };
+  /** The files that it deletes or overwrites. Absent: its words do not say. */
+  readonly destroys?: Destruction;
+  /** The same if one of these options is given. The first that fits holds. */
+  readonly destroysWith?: { readonly [options: string]: Destruction };
+  /** It is there to delete, always or with one of these options: with words that are not understood it may delete anything. */
+  readonly deletes?: true | string;
   /** Subcommands by their names: `"install i"`. Options of this form precede them, those of the subcommand follow. */
   readonly subcommands?: { readonly [names: string]: ProgramForm };
 }

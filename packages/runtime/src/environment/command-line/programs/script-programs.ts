@@ -11,6 +11,7 @@ export const scriptPrograms: readonly ProgramEntry[] = [
     optional: { write: "-i --in-place" },
     operands: "sed read...",
     operandsWith: { "-i --in-place": "sed write..." },
+    destroys: "files",
     given: "-e --expression",
     alone: "--help --version",
   },

@@ -109,6 +109,8 @@ export const searchPrograms: readonly ProgramEntry[] = [
     pairs: { "write text": "-fprintf" },
     operands: "look...",
     operandsWith: { "-delete": "write..." },
+    destroysWith: { "-delete": "contents" },
+    deletes: "-delete",
     only: "-name -iname",
     onlyUnless: "-o -or , ! -not",
     follows: "-H -L -follow",

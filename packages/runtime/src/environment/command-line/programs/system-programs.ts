@@ -44,6 +44,7 @@ export const systemPrograms: readonly ProgramEntry[] = [
     values: { text: "-i --input-range", number: "-n --head-count", write: "-o --output" },
     operands: "read",
     operandsWith: { "-e --echo": "text..." },
+    destroys: "files",
     alone: "--help --version",
   },
   {

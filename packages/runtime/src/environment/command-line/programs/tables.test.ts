@@ -51,6 +51,36 @@ describe("the tables of programs", () => {
   });
 });
 
+describe("a form that writes", () => {
+  // A patch, an archive, a server, a configuration or a script names what these overwrite.
+  const OPEN = `tar, gtar, bsdtar, unzip, zip, gzip, gunzip, bzip2, bunzip2, xz, unxz, zstd, curl, wget, patch, split, strace, flock, git submodule update`;
+  const BUILDERS = /^(?:npm|npx|pnpm|yarn|bun|go|gofmt|cargo|cmake|javac|dotnet|mvn|gradle|tsc|eslint|prettier|pip|uv|pytest|ruff|black)/;
+  const WRITING: ReadonlySet<string> = new Set(["write", "into", "link", "symlink", "ref"]);
+
+  it("says what it deletes or overwrites if its program makes, moves and deletes files or is git", () => {
+    const writes = ({ operands = "", operandsWith = {}, here, values, keys }: ProgramForm): boolean =>
+      here?.kind === "write" ||
+      [operands, ...Object.values(operandsWith)].some((kinds) => kindsIn(kinds).some(({ kind }) => WRITING.has(kind))) ||
+      [values, keys].some((kinds) => Object.keys(kinds ?? {}).some((kind) => WRITING.has(kind)));
+    const openIn = (form: ProgramForm, name: string): readonly string[] => [
+      ...(writes(form) && form.destroys === undefined && form.destroysWith === undefined ? [name] : []),
+      ...Object.entries(form.subcommands ?? {}).flatMap(([names, sub]) => openIn(sub, `${name} ${listed(names)[0]}`)),
+    ];
+    const entries = allProgramEntries().filter(({ names }) => !BUILDERS.test(names));
+    const open = entries.flatMap((entry) => listed(entry.names).flatMap((name) => openIn(entry, name)));
+    expect(open.filter((name) => !OPEN.split(", ").includes(name))).toEqual([]);
+  });
+
+  it("names its destructive options as they are spelled in its lists", () => {
+    for (const entry of allProgramEntries())
+      for (const form of formsOf(entry)) {
+        const { flags, values, optional } = compileForm(form);
+        const named = [...Object.keys(form.destroysWith ?? {}), typeof form.deletes === "string" ? form.deletes : ""].flatMap(listed);
+        expect(named.filter((spelling) => !flags.has(spelling) && !values.has(spelling) && !optional.has(spelling))).toEqual([]);
+      }
+  });
+});
+
 describe("a line that the tables understand", () => {
   it.each([
     "git log -p",

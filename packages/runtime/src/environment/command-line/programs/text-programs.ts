@@ -137,6 +137,7 @@ export const textPrograms: readonly ProgramEntry[] = [
     singleDash: true,
     values: { number: "-c -g -l -o -s" },
     operands: "read write",
+    destroys: "files",
     alone: "-h -v",
   },
   {
@@ -245,6 +246,7 @@ export const textPrograms: readonly ProgramEntry[] = [
     },
     optional: { text: "--check" },
     operands: "read...",
+    destroys: "files",
     alone: "--help --version",
   },
   {
@@ -254,6 +256,7 @@ export const textPrograms: readonly ProgramEntry[] = [
     values: { number: "-f -s -w --check-chars --skip-chars --skip-fields" },
     optional: { text: "--all-repeated --group" },
     operands: "read write",
+    destroys: "files",
     alone: "--help --version",
   },
   {
