@@ -121,6 +121,7 @@ describe("keelson --worktree", () => {
       [["--worktree=x", "look"], /there is no git in PATH[\s\S]*Install git/, { PATH: empty }],
       [["-c", "--worktree=x", "look"], /a session goes on in the folder that it works in[\s\S]*--fork/],
       [["--worktree=x", "--model", "nobody/x", "look"], /nobody/],
+      [["--worktree=x", "look"], /worktrees would be in the project itself/, { KEELSON_HOME: join(project, ".home") }],
     ];
     for (const [args, pattern, env] of cases) {
       const { code, stdout, stderr } = await workspace.start(["-p", ...args], { ...(env && { env }) }).finished;

@@ -35,6 +35,30 @@ describe("parseCommandLine", () => {
     expect(parseRun()).not.toHaveProperty("task");
   });
 
+  it("reads the name of a worktree, which may be missing, and the task behind it", () => {
+    const read = (...argv: string[]) => {
+      const { worktree, task, fork } = parseRun(...argv);
+      return [worktree, task, fork];
+    };
+    expect([
+      read("--worktree"),
+      read("--worktree", "-p", "mend it"),
+      read("--worktree", "--", "mend it"),
+      read("--worktree=fix", "mend it"),
+      read("--worktree", "fix", "mend it"),
+      read("-c", "--fork", "--worktree=fix"),
+      read("mend it"),
+    ]).toEqual([
+      [true, undefined, false],
+      [true, "mend it", false],
+      [true, "mend it", false],
+      ["fix", "mend it", false],
+      ["fix", "mend it", false],
+      ["fix", undefined, true],
+      [undefined, "mend it", false],
+    ]);
+  });
+
   it("reads every option of a run", () => {
     expect(
       parseRun(
@@ -196,7 +220,9 @@ describe("parseCommandLine", () => {
     [["--allow", ""], /is no rule/],
     [["-c", "-r", "s1"], /exclude each other/],
     [["--fork"], /needs a session/],
-    [["approve", "tok"], /missing required argument 'decision'/],
+    [["approve", "tok"], /there is no decision about tok/],
+    [["-c", "--worktree"], /goes on in the folder that it works in/],
+    [["-r", "3fa2", "--worktree=fix"], /goes on in the folder that it works in/],
     [["approve", "tok", "deny", "not", "that"], /takes one value, not 2/],
     [["approve", "tok", "allow-always", "bash("], /is no rule/],
     [["approve", "tok", "maybe"], /Allowed choices are allow, deny/],

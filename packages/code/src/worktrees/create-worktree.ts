@@ -71,7 +71,14 @@ export async function createWorktree({ folder, name: given, home, environment, n
   // Before anything is made, so that a failure leaves nothing behind.
   const begins = await describeHead(git, from, base);
   const changes = await describeChanges(git, from);
-  makeFolder(worktreesFolder(home), 0o700);
+  const all = worktreesFolder(home);
+  for (const project of [from, main])
+    if (all.startsWith(`${project}${sep}`))
+      throw new UsageError(
+        `worktrees would be in the project itself: ${all}`,
+        "KEELSON_HOME names a folder of the project: set it to one elsewhere, or leave it unset.",
+      );
+  makeFolder(all, 0o700);
   const place = worktreesOf(home, main);
   makeFolder(place, 0o700);
 

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { findRoot } from "./linked-worktree.ts";
 
 /** Names of branches of worktrees begin so. */
 export const BRANCH_PREFIX = "keelson/";
@@ -27,12 +26,11 @@ export interface OwnWorktree {
   readonly root: string;
 }
 
-/** Returns the worktree of Keelson that holds a folder. The folder may be gone. `undefined`: it is in none. */
+/** Returns the worktree of Keelson that holds a folder, by its path alone: it may be gone. `undefined`: it is in none. */
 export function ownWorktreeAt(folder: string, home: string): OwnWorktree | undefined {
   const all = worktreesFolder(home);
   for (let root = folder; dirname(root) !== root; root = dirname(root))
-    if (dirname(dirname(root)) === all)
-      return findRoot(folder) === root || findRoot(folder) === undefined ? { name: basename(root), root } : undefined;
+    if (dirname(dirname(root)) === all) return { name: basename(root), root };
   return undefined;
 }
 
