@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readCommandLine } from "keelson/environment";
 import { createFileHistory } from "../packages/code/src/history/index.ts";
 
 const FILES = Number(process.argv[2] ?? 5000);
@@ -32,6 +33,17 @@ async function measure(run: () => void): Promise<number> {
   return (after.userCPUTime + after.systemCPUTime - before.userCPUTime - before.systemCPUTime) / 1e6;
 }
 
+/** Returns the same for a command line that deletes, with the question of what undo could not bring back. */
+async function measureDeletion(line: string, run: () => void): Promise<number> {
+  const before = process.resourceUsage();
+  const { destroys = [] } = await readCommandLine(line, { cwd, findDestroyed: true });
+  await history.losses(destroys);
+  const call = { callId: `call-${++calls}`, runId: "run", session: "bench", signal: new AbortController().signal };
+  await history.around(call as never, async () => run(), { destroys });
+  const after = process.resourceUsage();
+  return (after.userCPUTime + after.systemCPUTime - before.userCPUTime - before.systemCPUTime) / 1e6;
+}
+
 const seconds = (values: readonly number[]): string => {
   const sorted = values.toSorted((a, b) => a - b);
   return `median ${(sorted[Math.floor(sorted.length / 2)] ?? 0).toFixed(3)} s, most ${(sorted.at(-1) ?? 0).toFixed(3)} s`;
@@ -46,4 +58,10 @@ for (let index = 0; index < COMMANDS; index++) {
 }
 console.log(`a command that changes nothing: ${seconds(idle)}`);
 console.log(`a command that changes one file: ${seconds(changing)}`);
+const deleting: number[] = [];
+for (let index = 0; index < COMMANDS; index++) {
+  const folder = `packages/p${10 + index}`;
+  deleting.push(await measureDeletion(`rm -rf ${folder}; git clean -fdx`, () => rmSync(join(cwd, folder), { recursive: true })));
+}
+console.log(`a command that deletes a folder, with its question: ${seconds(deleting)}`);
 rmSync(base, { recursive: true, force: true });
