@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { DestroyedFiles, Durability } from "@keelson/protocol";
 import type { ChangingCall } from "../workspace/file-changes.ts";
 import type { AroundOptions, AroundResult, FileHistory } from "../workspace/file-history.ts";
 import { shownIn } from "./compare-trees.ts";
 import { type DestroyedPattern, destroyedPattern } from "./destroyed-pattern.ts";
+import { statOf } from "./find-uncovered.ts";
 import { limitsFrom } from "./history-limits.ts";
 import type { HistoryNote } from "./history-note.ts";
 import { lossesOf, UNKNOWN_LOSS } from "./losses-of.ts";
@@ -13,7 +14,7 @@ import { noteLosses, type StampedLosses, stampLosses } from "./note-losses.ts";
 import { type BegunStep, type PlannedFile, ProjectHistory, rootSession, type StepCall } from "./project-history.ts";
 import { hasOpenSteps, historyRoot, ProjectStore } from "./project-store.ts";
 import { realTarget } from "./real-target.ts";
-import { isWithin, keptPath, systemPath, textPath } from "./system-path.ts";
+import { isWithin, keptPath, textPath } from "./system-path.ts";
 
 export interface FileHistoryOptions {
   /** The folder of Keelson. */
@@ -139,9 +140,7 @@ export function createFileHistory(options: FileHistoryOptions): ToolHistory {
     async losses(destroyed, { ownFolders = [] } = {}) {
       const patterns = patternsOf(destroyed);
       const unknown = patterns.length < destroyed.length ? [UNKNOWN_LOSS] : [];
-      const existing = patterns.filter(
-        ({ path, isTree }) => lstatSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() === isTree,
-      );
+      const existing = patterns.filter(({ path, isTree }) => statOf(path)?.isDirectory() === isTree);
       if (existing.length === 0) return unknown;
       try {
         const { tops } = project().store;

@@ -145,7 +145,8 @@ function sizeOf(stats: Stats): string {
   return stats.isFile() ? shownBytes(stats.size) : stats.isSymbolicLink() ? "a link" : "no file";
 }
 
-function statOf(path: string): Stats | undefined {
+/** Returns the facts about a path; `undefined` if nothing is there, or the system does not give them. */
+export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false });
   } catch {

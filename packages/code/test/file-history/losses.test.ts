@@ -75,6 +75,7 @@ it("finds no loss in what is covered, is only made, or is not there", async () =
     ...["git reset --hard HEAD~1", "git clean -fd", "git checkout side", "git stash -u", "git branch -D side", "rm -f .git/index.lock"],
     ...["mkdir -p node_modules/x && touch node_modules/x/y", "cp a.txt build/", "cp a.txt build/new.js", "echo x >> ignored/big.bin"],
     ...["find . -name '*.md' -delete", "find . -name '*.nothing' -exec rm {} +", "rm link", "mv docs old-docs", "rmdir node_modules"],
+    ...[`echo x > ${"x".repeat(300)}`, `rm -rf ${"x/".repeat(3000)}`, "rm -rf a.txt/x"],
   ])
     expect([line, await lossesOf(history, world, line)]).toEqual([line, []]);
 });
