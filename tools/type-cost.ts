@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { installStaged } from "./install-staged.ts";
 import { root, runCommand } from "./run-command.ts";
 
-/** 2,658 since tools may ask for an approval and stream their result. */
-const budget = 2700;
+/** 3,985 since the context that an agent needs follows from the types of its tools and children; 2,658 before. */
+const budget = 4050;
 const program = `
 import { createAgent, createRunner, defineTool } from "keelson";
 import { z } from "zod";

@@ -189,7 +189,7 @@ export type ValidationResult<Out> =
  * Something a model may call: a leaf. Method syntax on purpose: tools of different inputs then share one array.
  * Made by `defineTool`, which fills every field. `Context` is what its calls must find as `call.context`; `Tool<unknown, never>` is any tool.
  */
-export interface Tool<In = unknown, Context = unknown> {
+export interface Tool<In = unknown, in Context = unknown> {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;

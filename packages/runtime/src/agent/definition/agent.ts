@@ -151,7 +151,7 @@ export interface JsonAgentOptions<Context = unknown> extends Omit<AgentOptions<J
  * A definition: data and functions, bound to stores, models and files by a runner. `Context` is the context that its tools and children need;
  * `unknown`: none.
  */
-export interface Agent<Out = unknown, Context = unknown> {
+export interface Agent<out Out = unknown, in Context = unknown> {
   readonly name: string;
   readonly description: string;
   readonly options: Omit<AgentOptions<never, Context>, "output">;

@@ -21,6 +21,9 @@ import { toolsOfStrategy } from "./strategies/strategy-definition.ts";
 
 type GivenOptions = (AgentOptions<unknown> | JsonAgentOptions) & { readonly context?: Agent["context"] };
 
+/** The options without those that decide which context an agent needs. They are stated once, because each is checked against every option of its name. */
+type Others<Options> = Omit<Options, "tools" | "agents">;
+
 /** The options that decide which context an agent needs. */
 interface ContextOptions<Tools, Children, Own, Inherited> {
   readonly tools?: Tools | undefined;
@@ -48,7 +51,7 @@ export function createAgent<
   Own extends Promise<Needed<Tools, Children>> | Needed<Tools, Children> = never,
   Inherited = unknown,
 >(
-  options: JsonAgentOptions<never> & ContextOptions<Tools, Children, Own, Inherited>,
+  options: Others<JsonAgentOptions> & ContextOptions<Tools, Children, Own, Inherited>,
 ): Agent<JsonValue, Required<Needed<Tools, Children>, Own, Inherited>>;
 export function createAgent<
   Out = undefined,
@@ -57,7 +60,7 @@ export function createAgent<
   Own extends Promise<Needed<Tools, Children>> | Needed<Tools, Children> = never,
   Inherited = unknown,
 >(
-  options: AgentOptions<Out, never> & ContextOptions<Tools, Children, Own, Inherited>,
+  options: Others<AgentOptions<Out>> & ContextOptions<Tools, Children, Own, Inherited>,
 ): Agent<Out, Required<Needed<Tools, Children>, Own, Inherited>>;
 export function createAgent(options: GivenOptions): Agent<unknown> {
   checkShape(options);
