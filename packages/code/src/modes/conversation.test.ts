@@ -244,6 +244,7 @@ describe("createConversation", () => {
   it("shows the whole reason of a question on /why, while it is open and later", async () => {
     const { conversation, fake, shown, prompts } = setUp();
     conversation.message("/why");
+    await settle();
     expect(shown()).toContain("nothing was asked yet");
     conversation.message("go");
     fake.question({ summary: "`ls` is not allowed yet", reason: "In permission mode default, bash asks first (effect write, risk high)." });
@@ -256,6 +257,7 @@ describe("createConversation", () => {
     conversation.answer("y");
     expect(fake.did).toEqual(['{"type":"allow"}']);
     conversation.message("/why");
+    await settle();
     expect(shown().match(/high risk/g)).toHaveLength(2);
   });
 
