@@ -25,6 +25,8 @@ const AMPLE = 1_000_000;
 const SERVICES = 4;
 /** Longer than a lease of theirs. */
 const STALL_MS = 2500;
+/** A run that is recovered more often before it gets on ends as `circuit-breaker`. */
+const MAX_STALLS = 3;
 
 const SCENARIOS: readonly EngineScenario[] = [
   "reads-marks-and-writes",
@@ -75,6 +77,8 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
     readonly kills: number;
     readonly stalls: number;
     readonly cuts: number;
+    /** Runs that the services gave up, because they got nowhere. */
+    readonly givenUp: number;
   }
 
   /** Executes sessions to their ends under faults: first a kill and a stall, then faults by chance. Their model calls share one budget. */
@@ -94,7 +98,7 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
     const begun = async (service: Service): Promise<void> => void (await service.process.lines.next());
     await Promise.all(services.map(begun));
     let isOver = false;
-    const done = { kills: 0, stalls: 0, cuts: 0 };
+    const done = { kills: 0, stalls: 0, cuts: 0, givenUp: 0 };
     const kill = async (service: Service): Promise<void> => {
       done.kills++;
       service.process.child.kill("SIGKILL");
@@ -151,10 +155,13 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
           try {
             const { reason, text, calls } = await playScenario(scenario, engine, AbortSignal.timeout(90_000));
             const isTight = budget.maxModelCalls < AMPLE;
-            if (!isTight && (reason !== ends.reason || text !== (ends.text ?? text)))
+            // By chance a run is disturbed so often before it gets on that it has to end.
+            const isGivenUp = reason === "circuit-breaker" && (await recoveriesOf(scenario.name)) > MAX_STALLS;
+            if (!isTight && !isGivenUp && (reason !== ends.reason || text !== (ends.text ?? text)))
               faults.push(`${scenario.name}: it ended ${reason}, "${text}"`);
-            // A run without budget ends before its writes, or without what its children would have done; no write is done twice.
-            const wrong = writeFaults(scenario, calls).filter((fault) => !isTight || fault.startsWith("one call of"));
+            if (isGivenUp) done.givenUp++;
+            // A run that ends early ends before its writes, or without what its children would have done; no write is done twice.
+            const wrong = writeFaults(scenario, calls).filter((fault) => !(isTight || isGivenUp) || fault.startsWith("one call of"));
             faults.push(...wrong.map((fault) => `${scenario.name}: ${fault}`));
           } catch (error) {
             faults.push(`${scenario.name}: ${String(error)}`);
@@ -174,6 +181,11 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
     return { ...done, faults: faults.map((fault) => `${fault} (seed ${seed}, ${JSON.stringify(done)})`) };
   }
 
+  /** Counts how often the run of a session was taken up after its process had left it. */
+  async function recoveriesOf(session: string): Promise<number> {
+    return (await recordsOf(session)).filter(({ type, data }) => type === "run-resume" && data["cause"] === "recovery").length;
+  }
+
   async function recordsOf(session: string): Promise<readonly LogRecord[]> {
     const records: LogRecord[] = [];
     for await (const record of stores.log.read(sessionLog(session as SessionId))) records.push(record);
@@ -183,8 +195,9 @@ describe.skipIf(isWithoutServer)(`four services on one PostgreSQL${needsServer}`
   it(`share sessions, budgets and approvals while they are killed, stalled past their leases and cut off: nothing is done twice, and no run stays behind (seed ${seed})`, async () => {
     const { ledger } = stores;
     const plays = sessionsOf(SESSIONS, "");
-    const { faults, kills, stalls } = await work(plays, { id: "team", maxModelCalls: AMPLE });
+    const { faults, kills, stalls, givenUp } = await work(plays, { id: "team", maxModelCalls: AMPLE });
     expect(faults).toEqual([]);
+    expect(givenUp).toBeLessThanOrEqual(SESSIONS / 50);
     expect(kills).toBeGreaterThan(0);
     expect(stalls).toBeGreaterThan(0);
     for (const { name } of plays) {
