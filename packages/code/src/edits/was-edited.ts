@@ -43,9 +43,15 @@ function wasEdited(content: Uint8Array, edit: WantedEdit): EditVerdict {
   if (strict.includes("unknown")) return "unknown";
   if (strict.includes("done")) return applies || (edit.isForAll === true ? olds.length > 0 : olds.length === 1) ? "unknown" : "done";
   const bare = squash(text);
-  if (!pairs.some((pair) => bare.includes(squash(pair.wanted)))) return "not-done";
-  // One exact occurrence that the new text does not hold was there before the edit, and would have been replaced.
-  return olds.length === 1 && !squash(wanted).includes(squash(old)) ? "not-done" : "unknown";
+  const news = pairs.map((pair) => squash(pair.wanted));
+  if (!news.some((each) => bare.includes(each))) return "not-done";
+  // One exact occurrence that no new text touches was there before the edit, and would have been replaced.
+  const [only, ...others] = olds;
+  if (only === undefined || others.length > 0) return "unknown";
+  const start = squash(text.slice(0, only)).length;
+  const end = start + squash(old).length;
+  const isTouched = news.some((each) => occurrences(bare, each).some((place) => place < end && start < place + each.length));
+  return isTouched ? "unknown" : "not-done";
 }
 
 /** `done` if putting the old text back somewhere gives a text that the replacement turns into this one. */

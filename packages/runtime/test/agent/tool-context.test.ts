@@ -190,7 +190,7 @@ describe("the context of tools", () => {
     );
     const loop = { context: new Context(), provider: scriptedModel([]), tools: [lookTool] };
     await expect(reactLoop(loop as never)).rejects.toThrow('toolContext is missing: the tool "look" needs one.');
-    expect(() => lookTool.execute({}, createToolCall() as never)).toThrow(/The tool "look" was called without its context/);
+    await expect(lookTool.execute({}, createToolCall() as never)).rejects.toThrow(/The tool "look" was called without its context/);
   });
 
   it("of a loop without a runner is the value that the caller gives", async () => {

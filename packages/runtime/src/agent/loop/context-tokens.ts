@@ -23,6 +23,11 @@ export function inputEstimate(loop: Loop): InputEstimate {
   return { tokens: contextTokens(loop), cached: cacheReadTokens + cacheCreationTokens };
 }
 
+/** False while the instructions of the agent are a function that was not called for this run. */
+export function isSystemKnown(loop: Loop): boolean {
+  return typeof loop.agent.options.instructions !== "function" || runOf(loop).instructions !== undefined;
+}
+
 /** The system prompt of the run, as far as it is known without calling a function of the agent. */
 export function systemOf(loop: Loop): string | undefined {
   const { instructions } = loop.agent.options;

@@ -4,7 +4,7 @@ import { markBudgets } from "../features/budget/mark-budgets.ts";
 import { spendOnLedger } from "../features/budget/spend-on-ledger.ts";
 import { inferenceAmount, spendUnseen, unseenUsage } from "../features/budget/unseen-inference.ts";
 import type { Model } from "../definition/model-source.ts";
-import { contextTokens } from "./context-tokens.ts";
+import { contextTokens, isSystemKnown } from "./context-tokens.ts";
 import type { Bill } from "./bill-attempt.ts";
 import type { Loop } from "../turn/loop.ts";
 import { meterOf } from "../features/budget/budget-meter.ts";
@@ -68,6 +68,8 @@ export async function settleUnseen(loop: Loop, key: string): Promise<void> {
   const begun = execution.lookup(key, "inference");
   if (begun === undefined) return;
   const isHeld = meter !== undefined && (meter.counts.cost || meter.counts.tokens);
+  // A rehearsal does not know the prompt that a function of the agent returns.
+  if (!isHeld && !isSystemKnown(loop)) execution.goOutside(`the instructions of ${loop.agent.name}`);
   const { usage, cost } = unseenUsage(begun.data, models, isHeld ? undefined : () => contextTokens(loop));
   if (meter !== undefined && scopes.length > 0)
     await spendUnseen(ledgerOf(loop), `${execution.runId}/${key}`, inferenceAmount(meter, usage, cost));
