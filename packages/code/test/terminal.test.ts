@@ -226,7 +226,9 @@ describe("sessions in a terminal", () => {
     for (const task of ["fix the build", "write the docs"]) await workspace.keelson("-p", task);
     await using terminal = openTerminal(workspace, ["-r"], { columns: 60 });
     await terminal.until(/go on with \[1-2\].*› $/m);
-    expect(terminal.rows().join("\n")).toMatch(/1 {2}\S{36}\n {5}write the docs\n.* ago · 1 turn.*\n {5}goes on with about .* tokens.*\n2 {2}\S{36}\n {5}fix the build/);
+    expect(terminal.rows().join("\n")).toMatch(
+      /1 {2}\S{36}\n {5}write the docs\n.* ago · 1 turn.*\n {5}goes on with about .* tokens.*\n2 {2}\S{36}\n {5}fix the build/,
+    );
     terminal.type("7\r");
     await terminal.until(/give a number/);
     terminal.type("2\r");

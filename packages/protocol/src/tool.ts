@@ -150,7 +150,7 @@ export interface CallPlace<Context = unknown> {
   readonly cwd?: string;
   /** The values that tools keep, see `ToolCall.kept`. */
   readonly kept?: JsonObject;
-  /** As in `ToolCall`. */
+  /** As in `ToolCall`. Absent in a rehearsal: a tool whose effects depend on it throws then, and the rehearsal ends there. */
   readonly context?: Context;
   /**
    * Of the programs that the call would have as `exec`. A tool that runs commands with those gives what reading tells of them to `confine`, where

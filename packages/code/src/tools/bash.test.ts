@@ -236,7 +236,7 @@ it("runs commands that may write inside of the history, with its notes, and othe
 
 it("says of a line that is understood to change nothing that it may be repeated after a crash, and of no other", async () => {
   const effect = async (input: object): Promise<unknown> =>
-    (await workspace.tool("bash").effectsOf?.(input, { cwd: workspace.root }))?.effect;
+    (await workspace.tool("bash").effectsOf?.(input, { cwd: workspace.root, context: workspace.context }))?.effect;
   const lines = ["ls -la", "git status && cat a | head -3", "cd src; grep -r x ."];
   expect(await Promise.all(lines.map((command) => effect({ command })))).toEqual(["read", "read", "read"]);
   const others = ["touch a", "ls > a", "npm test", "cat $(rm a)", "curl example.com", "unknown-program", "ls; if"];
@@ -250,9 +250,9 @@ it("says of a command what the sandbox that it would run in refuses", async () =
   const tool = createBashTool({
     exec: { execute: () => Promise.reject(new Error("never")), confine: (effects) => ({ ...effects, ...confined }) },
   });
-  expect(await tool.effectsOf?.({ command: "rm x" }, {})).toMatchObject({ commands: [{ text: "rm x" }], writes: ["x"], ...confined });
+  expect(await tool.effectsOf?.({ command: "rm x" }, { context: workspace.context })).toMatchObject({ commands: [{ text: "rm x" }], writes: ["x"], ...confined });
   const bare = createBashTool({ exec: { execute: () => Promise.reject(new Error("never")) } });
-  expect(await bare.effectsOf?.({ command: "rm x" }, {})).not.toHaveProperty("confined");
+  expect(await bare.effectsOf?.({ command: "rm x" }, { context: workspace.context })).not.toHaveProperty("confined");
 });
 
 it("runs in the environment that its run is held in, in the background too, and not with its own programs", async () => {

@@ -104,7 +104,7 @@ export function createBashTool({ exec, leaving, killed = new Set(), blobs }: Bas
         cwd: where.cwd,
         folder: directoryOf(where),
         findSecrets: !isConfined,
-        findDestroyed: where.context !== undefined,
+        findDestroyed: true,
       });
       const line: CallEffects = changesNothing(read, input) ? { ...read, effect: "read" } : read;
       if (isOutside(input, where, { leaving })) {

@@ -1,6 +1,8 @@
 import { normalize, relative, resolve } from "node:path/posix";
 import { type CallPlace, type PlannedFiles, type ToolCall, ToolError, type Vfs, VfsError } from "@keelson/protocol";
+import { createDiskVfs } from "keelson/environment";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { WorkspaceFiles } from "../workspace/workspace-files.ts";
 
 /** The context of a tool that works on files. */
 export type FilesContext = Pick<Workspace, "files">;
@@ -17,14 +19,19 @@ export function shownPath({ root = "/" }: PlannedFiles, path: string): string {
  * Returns the path that permission rules see: the one that it really leads to, so that neither `./`, nor `..`, nor a link gets around a rule. A path that
  * leads outside is shown as it is; using it fails anyway.
  */
-export async function plannedPath({ environment, context }: CallPlace<FilesContext>, path: string): Promise<string> {
-  const files = environment?.files ?? context?.files ?? {};
+export async function plannedPath(place: CallPlace<FilesContext>, path: string): Promise<string> {
+  const files = place.environment?.files ?? plannedFiles(place) ?? {};
   try {
     return shownPath(files, await realPath(files, path));
   } catch (error) {
     if (!VfsError.is(error)) throw error;
     return shownPath(files, path);
   }
+}
+
+/** Returns the files of the project before a call. A rehearsal, which makes no workspace, knows the folder alone. */
+export function plannedFiles({ context, cwd }: CallPlace<FilesContext>): WorkspaceFiles | undefined {
+  return context?.files ?? (cwd === undefined ? undefined : createDiskVfs({ root: cwd }));
 }
 
 /** Where a path leads, links followed. */

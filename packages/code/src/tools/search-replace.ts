@@ -10,7 +10,7 @@ import { listSearched, type SearchedFiles } from "./searched-files.ts";
 import { counted } from "./text-lines.ts";
 import { flag, integer, optional, text, toolInput } from "./tool-input.ts";
 import type { EditContext, EditToolOptions } from "./edit-context.ts";
-import { filesOf, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
+import { filesOf, plannedFiles, plannedPath, realPath, shownPath, toolFailure } from "./call-files.ts";
 
 export interface SearchReplaceInput {
   readonly search: string;
@@ -64,7 +64,7 @@ export function createSearchReplaceTool({ exec, now = () => performance.now() }:
     async effectsOf(input, where) {
       const start = await plannedPath(where, input.path ?? ".");
       // Names of files in an environment are not known before the call.
-      const files = where.environment === undefined ? where.context?.files : undefined;
+      const files = where.environment === undefined ? plannedFiles(where) : undefined;
       const listed = files && (await listSearched(files, input, {}).catch(() => undefined));
       const paths = files && listed?.paths.map((path) => shownPath(files, path));
       const isKnown = paths !== undefined && paths.length <= MAX_JUDGED && listed?.isComplete === true;

@@ -97,11 +97,11 @@ function looksAtEffects({ mode, rules, bounds }: CompiledPolicy): boolean {
 
 /** Runs nothing, like what follows: it is asked again on replay. */
 async function effectsOf(loop: Loop, tool: Tool, call: FittingCall): Promise<CallEffects | undefined> {
-  // A rehearsal makes no context.
-  if (tool.effectsOf !== undefined && tool.needsContext) loop.execution.goOutside(`effectsOf of ${tool.name}`);
   try {
     return await tool.effectsOf?.(call.value, callPlaceOf(loop));
   } catch (thrown) {
+    // A rehearsal makes no context, without which a tool may not know.
+    if (tool.needsContext) loop.execution.goOutside(`effectsOf of ${tool.name}`);
     throw panicError(`effectsOf of ${tool.name}`, thrown);
   }
 }
