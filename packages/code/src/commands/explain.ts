@@ -42,7 +42,7 @@ export async function explain(
   });
   const withHistory = (tool: Tool<BashInput, BashContext>): Tool => ({
     ...(tool as Tool),
-    effectsOf: (input, where) =>
+    effectsOf: async (input, where) =>
       tool.effectsOf?.(input as BashInput, { ...where, context: { history } as Partial<BashContext> as BashContext }) ?? {},
   });
   const explainIn = (executor: Executor): Promise<ExplainedCall> =>

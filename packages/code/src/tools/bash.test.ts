@@ -250,7 +250,11 @@ it("says of a command what the sandbox that it would run in refuses", async () =
   const tool = createBashTool({
     exec: { execute: () => Promise.reject(new Error("never")), confine: (effects) => ({ ...effects, ...confined }) },
   });
-  expect(await tool.effectsOf?.({ command: "rm x" }, { context: workspace.context })).toMatchObject({ commands: [{ text: "rm x" }], writes: ["x"], ...confined });
+  expect(await tool.effectsOf?.({ command: "rm x" }, { context: workspace.context })).toMatchObject({
+    commands: [{ text: "rm x" }],
+    writes: ["x"],
+    ...confined,
+  });
   const bare = createBashTool({ exec: { execute: () => Promise.reject(new Error("never")) } });
   expect(await bare.effectsOf?.({ command: "rm x" }, { context: workspace.context })).not.toHaveProperty("confined");
 });
