@@ -34,8 +34,8 @@ await overlay.files.write("list.txt", "pears\n");
 await rejects(overlay.diff({ text: true }), /npm install node-diff3/);
 await overlay.close();
 
-// Found all the same, more slowly.
-equal((await createDiskVfs({ root: folder }).grep("pears|apples")).length, 1);
+// Found all the same, more slowly, as a pattern without a fixed text is.
+equal((await createDiskVfs({ root: folder }).grep("^[a-c]p+l")).length, 1);
 await new Promise((resolve) => setImmediate(resolve));
 match(warnings.join("\n"), /npm install @vscode\/ripgrep/);
 await rm(folder, { recursive: true });

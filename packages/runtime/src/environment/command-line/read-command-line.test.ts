@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { CallPlace } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { seed } from "../../../../../test/tier.ts";
 import { readCommandLine } from "../index.ts";
@@ -181,4 +182,9 @@ describe("a long line", () => {
     expect((await read("cat a && ".repeat(1500) + "cat b")).commands).toHaveLength(1501);
     expect(await read(`${"( ".repeat(20)}cat b${" )".repeat(20)}`)).toMatchObject({ commands: [{ text: "cat b", readOnly: true }] });
   });
+});
+
+it("The place of a call, as effectsOf receives it, is read as it is.", async () => {
+  const place: CallPlace = { cwd: "/", kept: { directory: "src" }, context: {}, exec: {}, environment: {} };
+  expect(await readCommandLine("cat a.txt", place)).toEqual(await readCommandLine("cat a.txt", { cwd: "/" }));
 });

@@ -1,5 +1,5 @@
 import { normalize, resolve } from "node:path";
-import type { CallEffects } from "@keelson/protocol";
+import type { CallEffects, CallPlace } from "@keelson/protocol";
 import { doubtCalculated } from "./arithmetic.ts";
 import { checkRepositories } from "./git/check-repositories.ts";
 import { VariableMentions } from "./constants.ts";
@@ -8,6 +8,15 @@ import { Surroundings } from "./surroundings.ts";
 import { type Reading, type Scope, effectsOfReading, shorten } from "./reading.ts";
 import { parseBash } from "./syntax/parse-bash.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
+
+type PlaceOptions = { readonly [Name in keyof CallPlace]?: CallPlace[Name] | undefined };
+
+/** A place of a call serves as it is: `effectsOf: ({ command }, where) => readCommandLine(command, where)`. Only its `cwd` is read. */
+interface CommandLineOptions extends PlaceOptions {
+  readonly folder?: string | undefined;
+  readonly findSecrets?: boolean | undefined;
+  readonly findDestroyed?: boolean | undefined;
+}
 
 /** Longer lines aren't parsed. What people and models write by hand is shorter; what is longer carries a file in it. */
 const MAX_PARSED_CHARACTERS = 64 * 1024;
@@ -26,16 +35,11 @@ const STRANGE = /[\0\r\f\v\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
  * a command goes through are among what it reads: say so if nothing else keeps commands from them. With `findDestroyed` the effects say which files the
  * line deletes or overwrites.
  */
-export async function readCommandLine(
-  text: string,
-  options: {
-    readonly cwd?: string | undefined;
-    readonly folder?: string | undefined;
-    readonly findSecrets?: boolean | undefined;
-    readonly findDestroyed?: boolean | undefined;
-  } = {},
-): Promise<CallEffects> {
-  checkOptionNames("readCommandLine", options, { cwd: true, folder: true, findSecrets: true, findDestroyed: true });
+export async function readCommandLine(text: string, options: CommandLineOptions = {}): Promise<CallEffects> {
+  checkOptionNames("readCommandLine", options, {
+    ...{ cwd: true, folder: true, findSecrets: true, findDestroyed: true },
+    ...{ kept: true, context: true, exec: true, environment: true },
+  });
   const { cwd, folder = ".", findSecrets: findsSecrets = false, findDestroyed: findsDestroyed = false } = options;
   if (text.length > MAX_PARSED_CHARACTERS)
     return {
