@@ -27,7 +27,16 @@ const wroteTo = (path: string, lines: number) => async (workspace: Workspace) =>
 const loop = "trap '' TERM; echo $$ >> pids; while :; do sleep 0.05; done";
 const stray = `setsid sh -c "${loop.replace("$$", String.raw`\$\$`)}" &`;
 const take = { name: "mcp__notes__take", input: { path: "taken.txt" } };
-const long = "the quick brown fox jumps over the lazy dog\n".repeat(400_000);
+const LINE = "the quick brown fox jumps over the lazy dog\n";
+
+function edit(lines: number): Work {
+  const input = { path: "big.txt", old_string: "last\n", new_string: "LAST\n" };
+  return {
+    script: [{ toolCalls: [{ name: "edit_file", input }] }, { text: "Done." }],
+    files: { "big.txt": `${LINE.repeat(lines)}last\n` },
+    hasBegun: async ({ server }) => server.requests.length === 1,
+  };
+}
 
 const WORKS: { readonly [name: string]: Work } = {
   "a command": {
@@ -38,14 +47,8 @@ const WORKS: { readonly [name: string]: Work } = {
     script: [{ toolCalls: [{ name: "bash", input: { command: `${stray} ${loop}` } }] }],
     hasBegun: wroteTo("pids", 2),
   },
-  "an edit of a file of 17 MB": {
-    script: [
-      { toolCalls: [{ name: "edit_file", input: { path: "big.txt", old_string: "last\n", new_string: "LAST\n" } }] },
-      { text: "Done." },
-    ],
-    files: { "big.txt": `${long}last\n` },
-    hasBegun: async ({ server }) => server.requests.length === 1,
-  },
+  "an edit of a file of 1 MB": edit(25_000),
+  "an edit of a file of 17 MB": edit(400_000),
   "a call of an MCP server that hangs": {
     script: ({ body }) =>
       JSON.stringify(body).includes(`"${take.name}"`)

@@ -1,5 +1,5 @@
 import { spawn } from "@lydell/node-pty";
-import { Terminal } from "@xterm/headless";
+import xterm from "@xterm/headless";
 import { CLI, type Workspace } from "./keelson-process.ts";
 import { PAUSE } from "./pause-key.ts";
 
@@ -42,7 +42,7 @@ export function openTerminal(
   args: readonly string[],
   { columns = 80, rows = 40, env = {}, cwd = workspace.project, timeByHand = false }: TerminalOptions = {},
 ): KeelsonTerminal {
-  const screen = new Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
   const pty = spawn(process.execPath, ["--conditions=source", ...(timeByHand ? [`--import=${TIME_BY_HAND}`] : []), CLI, ...args], {
     name: "xterm-256color",
     cols: columns,
