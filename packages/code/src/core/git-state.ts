@@ -100,7 +100,7 @@ function changesOf(root: string, path: string, isSha256: boolean): GitState["cha
 interface IndexEntry {
   readonly path: string;
   readonly size: number;
-  /** Of the last modification. */
+  /** The time of the last modification. */
   readonly seconds: number;
   readonly id: string;
 }

@@ -14,7 +14,7 @@ export interface ProjectRule {
 // Kept in the home folder, never in the project: what comes with a repository must not give itself rights.
 type Line = { readonly project: string; readonly at: number } & ({ readonly allow: string } | { readonly remove: string });
 
-/** What is allowed in a project, also from a linked worktree of it; without one in all of them. @throws AgentError of kind `backend` when the file is damaged */
+/** Returns the rules of a project, also for a linked worktree of it; without a project those of all. @throws AgentError of kind `backend` when the file is damaged */
 export async function readProjectRules({ permissions }: Pick<Home, "permissions">, project?: string): Promise<readonly ProjectRule[]> {
   const rules = new Map<string, ProjectRule>();
   const folder = project === undefined ? undefined : mainFolderOf(project);

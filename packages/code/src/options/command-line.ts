@@ -58,7 +58,7 @@ export interface RunCommand {
   readonly outputFormat: OutputFormat;
   /** Default `text`. */
   readonly inputFormat?: InputFormat;
-  /** Of `claude-stream-json`: also pieces of messages as they arrive. */
+  /** Pieces of messages are written as they arrive. For `claude-stream-json` alone. */
   readonly partialMessages?: true;
   readonly onApproval: OnApproval;
   readonly session: SessionChoice;
@@ -76,7 +76,7 @@ export interface ApproveCommand {
   /** The token of a question, or its short id. Absent: lists what waits. */
   readonly token?: string;
   readonly decision?: Decision["type"];
-  /** Of the list of what waits. */
+  /** The open questions are listed as JSON. */
   readonly json?: true;
   /** JSON or text; `-` is standard input. */
   readonly value?: string;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeText } from "./decode-text.ts";
-import { ENCODING_SAMPLES } from "./encoding-samples.ts";
+import { ENCODING_SAMPLES } from "../../test/encoding-samples.ts";
 import { encodeText } from "./encode-text.ts";
 import { splitText } from "./split-lines.ts";
 import type { TextEncoding } from "./text-encoding.ts";

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { type LegacyScore, scoreGb18030, scoreShiftJis, scoreWindows1252 } from "./legacy-scores.ts";
 import type { DetectedEncoding, EncodingConfidence, TextEncoding } from "./text-encoding.ts";
 
-/** As for git: a zero byte among these means binary, unless the bytes are UTF-16. */
+/** Bytes among which a zero means binary, as it does for git, unless they are UTF-16. */
 const BINARY_PROBE_BYTES = 8192;
 /** Enough to tell encodings apart, and the bound of what it costs. */
 const SAMPLE_BYTES = 64 * 1024;

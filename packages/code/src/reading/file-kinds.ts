@@ -1,4 +1,4 @@
-/** What the first bytes of a file show it to be, if it is no plain text. */
+/** The kind of a file that is no plain text, by its first bytes. */
 export type FileKind =
   | { readonly kind: "image"; readonly mediaType: string }
   | { readonly kind: "pdf" }

@@ -1,4 +1,4 @@
-/** How well bytes fit an encoding that is not Unicode. */
+/** The likelihood that bytes are text in an encoding that is not Unicode. */
 export interface LegacyScore {
   /** From 0 to 1: the mean over the characters outside of ASCII. 0 if the bytes are not valid. */
   readonly score: number;

@@ -10,7 +10,7 @@ export interface NotebookText {
 }
 
 export interface NotebookImage {
-  /** Of the output that holds it, in the text. */
+  /** The line of its output in the text. */
   readonly line: number;
   readonly mediaType: string;
   /** Base64. */

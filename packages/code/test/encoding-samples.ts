@@ -1,4 +1,4 @@
-import type { TextEncoding } from "./text-encoding.ts";
+import type { TextEncoding } from "../src/reading/text-encoding.ts";
 
 /** Texts as they stand in files, and the encoding that each is written in, to hold the detection against. */
 export const ENCODING_SAMPLES: readonly { readonly name: string; readonly encoding: TextEncoding; readonly text: string }[] = [
