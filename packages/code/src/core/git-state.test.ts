@@ -48,6 +48,17 @@ describe("readGitState", () => {
     expect(readGitState(root)?.changed).toEqual({ modified: 1, deleted: 0 });
   });
 
+  it.each(["2", "3", "4"])("passes over what git does not look at either, in an index of version %s", (version) => {
+    commitTwo();
+    put("ä.txt", "three");
+    git("add", ".");
+    git("update-index", "--index-version", version);
+    git("update-index", "--assume-unchanged", "a.txt");
+    git("update-index", "--skip-worktree", "b.txt");
+    for (const path of ["a.txt", "b.txt", "ä.txt"]) put(path, "another size");
+    expect(readGitState(root)?.changed).toEqual({ modified: 1, deleted: 0 });
+  });
+
   it("names a merge that is under way, a commit without a branch, and packed refs", () => {
     commitTwo();
     git("pack-refs", "--all");

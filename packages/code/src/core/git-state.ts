@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { join, resolve } from "node:path";
+import { isPassedOver, readGitIndex } from "../history/git-index.ts";
 
 /** The state of a repository, read without git: its settings could make git run programs of the repository. */
 export interface GitState {
@@ -74,18 +75,19 @@ function commitOf(ref: string, common: string): string | undefined {
 
 function changesOf(root: string, path: string, isSha256: boolean): GitState["changed"] {
   try {
-    const bytes = readFileSync(path);
-    const entries = readIndex(bytes, isSha256 ? 32 : 20);
-    if (entries === undefined) return undefined;
+    const entries = readGitIndex(readFileSync(path));
+    if (entries === undefined || entries.length > MAX_ENTRIES) return undefined;
     let [modified, deleted, hashed] = [0, 0, 0];
     for (const entry of entries) {
-      const stats = statOf(join(root, entry.path));
+      if (isPassedOver(entry)) continue;
+      const file = join(root, Buffer.from(entry.path, "latin1").toString("utf8"));
+      const stats = statOf(file);
       if (stats === undefined) deleted++;
       else if (stats.size % 2 ** 32 !== entry.size) modified++;
       else if (Math.floor(stats.mtimeMs / 1000) !== entry.seconds) {
         // The same size at another time: the content decides.
         if (++hashed > MAX_HASHED_FILES) return undefined;
-        if (stats.size > MAX_HASHED_BYTES || idOf(join(root, entry.path), stats, isSha256) !== entry.id) modified++;
+        if (stats.size > MAX_HASHED_BYTES || idOf(file, stats, isSha256) !== entry.id) modified++;
       }
     }
     return { modified, deleted };
@@ -95,44 +97,6 @@ function changesOf(root: string, path: string, isSha256: boolean): GitState["cha
     // Nothing was added yet.
     return code === "ENOENT" ? { modified: 0, deleted: 0 } : undefined;
   }
-}
-
-interface IndexEntry {
-  readonly path: string;
-  readonly size: number;
-  /** The time of the last modification. */
-  readonly seconds: number;
-  readonly id: string;
-}
-
-/** @returns `undefined` if the format is not understood, as that of an index in two files */
-function readIndex(bytes: Buffer, idLength: number): readonly IndexEntry[] | undefined {
-  const version = bytes.readUInt32BE(4);
-  const count = bytes.readUInt32BE(8);
-  if (bytes.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 3 || count > MAX_ENTRIES) return undefined;
-  const entries: IndexEntry[] = [];
-  let at = 12;
-  for (let index = 0; index < count; index++) {
-    const flags = bytes.readUInt16BE(at + 40 + idLength);
-    const isExtended = (flags & 0x4000) !== 0;
-    const begin = at + 40 + idLength + (isExtended ? 4 : 2);
-    const end = bytes.indexOf(0, begin);
-    if (end < 0) return undefined;
-    const isSubmodule = (bytes.readUInt32BE(at + 24) & 0xf000) === 0xe000;
-    // Files that git does not look at either: assumed unchanged, or not checked out.
-    const isSkipped = (flags & 0x8000) !== 0 || (isExtended && (bytes.readUInt16BE(at + 42 + idLength) & 0x4000) !== 0);
-    if (!isSubmodule && !isSkipped)
-      entries.push({
-        path: bytes.toString("utf8", begin, end),
-        size: bytes.readUInt32BE(at + 36),
-        seconds: bytes.readUInt32BE(at + 8),
-        id: bytes.toString("hex", at + 40, at + 40 + idLength),
-      });
-    at += (end - at + 8) & ~7;
-  }
-  for (let extension = at; extension + 8 <= bytes.length - idLength; extension += 8 + bytes.readUInt32BE(extension + 4))
-    if (bytes.toString("latin1", extension, extension + 4) === "link") return undefined;
-  return entries;
 }
 
 function idOf(path: string, stats: Stats, isSha256: boolean): string {

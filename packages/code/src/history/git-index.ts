@@ -3,12 +3,19 @@ import { createHash } from "node:crypto";
 const HEADER_BYTES = 12;
 /** Bytes of an entry before its object id: times, device, inode, mode, owner and size. */
 const BEFORE_ID = 40;
+const SECONDS_AT = 8;
 const MODE_AT = 24;
+const SIZE_AT = 36;
 
-/** An entry of an index of git, without the facts of the file system. */
+/** An entry of an index of git. */
 export interface GitIndexEntry {
+  /** Bytes, as Latin-1. */
   readonly path: string;
   readonly mode: number;
+  /** The time of the last modification. */
+  readonly seconds: number;
+  /** Bytes, modulo 2 ** 32. */
+  readonly size: number;
   readonly id: string;
   readonly flags: number;
 }
@@ -25,6 +32,11 @@ export function readGitIndex(bytes: Buffer): readonly GitIndexEntry[] | undefine
     if (error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+/** True if git does not look at the file either: a submodule, and what is assumed unchanged or not checked out. */
+export function isPassedOver({ mode, flags }: GitIndexEntry): boolean {
+  return (mode & 0xf000) === 0xe000 || (flags & (0x8000 << 16)) !== 0 || (flags & 0x4000) !== 0;
 }
 
 /** True if two indexes stage the same. `git status` alone writes the index again with other times. */
@@ -68,6 +80,8 @@ function readEntries(bytes: Buffer, version: number, idBytes: number): readonly 
     entries.push({
       path,
       mode: bytes.readUInt32BE(start + MODE_AT),
+      seconds: bytes.readUInt32BE(start + SECONDS_AT),
+      size: bytes.readUInt32BE(start + SIZE_AT),
       id: bytes.toString("hex", id, id + idBytes),
       // Stage and the bits that a person sets. The length of the name says nothing.
       flags: ((flags & 0xf000) << 16) | extended,
