@@ -2,7 +2,7 @@ import { KeelsonError } from "@keelson/protocol";
 import type { CommandHost } from "./core/command-host.ts";
 import { parseCommandLine } from "./options/parse-command-line.ts";
 import { UsageError } from "./options/usage-error.ts";
-import { printable } from "./render/printable.ts";
+import { printable } from "./text/printable.ts";
 
 const WRONG_USAGE = 2;
 const FAILED = 1;

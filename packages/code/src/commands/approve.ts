@@ -8,8 +8,8 @@ import { userOf } from "../core/user-of.ts";
 import { openStores } from "../core/stores.ts";
 import type { ApproveCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { printable } from "../render/printable.ts";
-import { createStyle, wantsColors } from "../render/style.ts";
+import { printable } from "../text/printable.ts";
+import { createStyle, wantsColors } from "../text/style.ts";
 import { waitingLines } from "../render/waiting-lines.ts";
 import { openQuestions, tokenNamed } from "../core/waiting-questions.ts";
 

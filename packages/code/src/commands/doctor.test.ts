@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createStyle } from "../render/style.ts";
+import { createStyle } from "../text/style.ts";
 import { findingLines, keyFindings, nodeFinding, vendorFindings } from "./doctor.ts";
 
 describe("doctor", () => {

@@ -7,7 +7,7 @@ import { userHome } from "../settings/settings-places.ts";
 import { type AgentsMdOptions, findAgentsMd, repositoryRoot } from "../instructions/index.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openHome } from "../core/home.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import { instructionItem, instructionItems } from "../trust/instruction-items.ts";
 import { createProjectTrust, type ProjectTrust } from "../trust/project-trust.ts";
 import { foundSkills } from "../skills/project-skills.ts";

@@ -2,7 +2,7 @@ import { McpError } from "@keelson/protocol";
 import { loopbackAuthorization } from "keelson/mcp";
 import type { CommandHost } from "../core/command-host.ts";
 import type { Home } from "../core/home.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 import { chosenServer } from "../servers/chosen-server.ts";
 import type { FoundServers } from "../servers/find-servers.ts";
 import { openServers } from "../servers/open-servers.ts";

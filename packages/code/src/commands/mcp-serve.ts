@@ -13,7 +13,7 @@ import { openStores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import type { McpServeCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 import { leftOutLine } from "../render/trust-lines.ts";
 import { serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts";
 import type { ProjectItem } from "../trust/project-item.ts";

@@ -1,7 +1,7 @@
 import { McpError } from "@keelson/protocol";
 import type { CommandHost } from "../core/command-host.ts";
-import { printable } from "../render/printable.ts";
-import { createStyle, wantsColors } from "../render/style.ts";
+import { printable } from "../text/printable.ts";
+import { createStyle, wantsColors } from "../text/style.ts";
 import { testedLines } from "../render/tested-lines.ts";
 import { chosenServer } from "../servers/chosen-server.ts";
 import type { FoundServers } from "../servers/find-servers.ts";

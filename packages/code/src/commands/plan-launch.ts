@@ -13,7 +13,7 @@ import { loadSettings } from "../settings/load-settings.ts";
 import type { SettingsValues } from "../settings/settings-values.ts";
 import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
 import { repositoryRoot } from "../instructions/index.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 import type { ResolvedModel } from "keelson/providers";
 import { BRANCH_PREFIX, ownWorktreeAt } from "../worktrees/own-worktrees.ts";
 import { firstTags, folderOfTags, newestSession } from "../core/session-folder.ts";

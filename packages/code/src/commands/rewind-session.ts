@@ -7,7 +7,7 @@ import { historiesOf, type UndoResult } from "../history/index.ts";
 import type { SessionsAction } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { undoLines } from "../render/undo-lines.ts";
-import type { Style } from "../render/style.ts";
+import type { Style } from "../text/style.ts";
 
 export type RewindAction = Extract<SessionsAction, { readonly type: "rewind" }>;
 

@@ -12,7 +12,7 @@ import { messageLines } from "../modes/message-lines.ts";
 import { printRun } from "../modes/print.ts";
 import type { RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { leftOutLine } from "../render/trust-lines.ts";
 import { serversOfRuns, UNATTENDED_WAIT_MS } from "../servers/servers-of-runs.ts";

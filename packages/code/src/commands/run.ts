@@ -19,7 +19,7 @@ import type { RunCommand } from "../options/command-line.ts";
 import { findSession, noSession, planLaunch, workingFolder } from "./plan-launch.ts";
 import { folderTags, newestSession } from "../core/session-folder.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { trustedLine } from "../render/trust-lines.ts";
 import { findUntrusted } from "../trust/project-items.ts";

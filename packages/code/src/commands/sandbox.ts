@@ -7,7 +7,7 @@ import { givenPath } from "../core/given-path.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
 import type { SandboxCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 
 const SHELL_SIGNAL_BASE = 128;
 

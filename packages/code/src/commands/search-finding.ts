@@ -1,7 +1,7 @@
 import { relative } from "node:path/posix";
 import { createDiskVfs, findSearchProblem } from "keelson/environment";
 import type { Finding } from "./finding.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 
 /** More files than this make each search take seconds. */
 const MANY_FILES = 50_000;

@@ -4,7 +4,7 @@ import { type ConfiguredKeys, keysFile, readConfiguredKeys } from "../core/confi
 import { homePath } from "../core/home.ts";
 import { createKnownSecrets } from "../core/known-secrets.ts";
 import { VENDORS } from "../core/model-access.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import type { Finding } from "./finding.ts";
 
 type Environment = { readonly [name: string]: string | undefined };

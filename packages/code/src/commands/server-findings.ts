@@ -2,7 +2,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { KeelsonError, type McpServerConfig } from "@keelson/protocol";
 import { expandVariables } from "keelson/mcp";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import { sourceOf, targetOf } from "../render/server-lines.ts";
 import type { FoundServer, FoundServers } from "../servers/find-servers.ts";
 import type { Finding } from "./finding.ts";

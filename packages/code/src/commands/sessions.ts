@@ -17,7 +17,7 @@ import type { SessionFilesAction, SessionsAction, SessionsCommand } from "../opt
 import { checkedLines, checkedProblems } from "../render/checked-lines.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
-import { createStyle, type Style, wantsColors } from "../render/style.ts";
+import { createStyle, type Style, wantsColors } from "../text/style.ts";
 
 /** Lists, shows and changes sessions. @returns the exit code */
 export async function sessions({ action, json, cwd }: SessionsCommand, host: CommandHost): Promise<number> {

@@ -1,6 +1,6 @@
 import type { OpenQuestion } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createStyle } from "../render/style.ts";
+import { createStyle } from "../text/style.ts";
 import { waitingLines } from "../render/waiting-lines.ts";
 import { openQuestions, tokenNamed } from "./waiting-questions.ts";
 

@@ -1,7 +1,7 @@
 import { type AlwaysChoice, usd } from "@keelson/protocol";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { displayWidth } from "../render/display-width.ts";
+import { displayWidth } from "../text/display-width.ts";
 import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";
 
 const always: readonly AlwaysChoice[] = [{ scope: "exact", rules: ["bash(ls)"] }];

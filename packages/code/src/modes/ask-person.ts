@@ -1,5 +1,5 @@
 import type { CommandHost } from "../core/command-host.ts";
-import type { LiveScreen } from "../render/live-screen.ts";
+import type { LiveScreen } from "../terminal/live-screen.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface PersonQuestion<Answer> {

@@ -1,6 +1,6 @@
 import type { CommandHost } from "../core/command-host.ts";
-import { createLiveScreen } from "../render/live-screen.ts";
-import { createStyle, wantsColors } from "../render/style.ts";
+import { createLiveScreen } from "../terminal/live-screen.ts";
+import { createStyle, wantsColors } from "../text/style.ts";
 import { trustLines } from "../render/trust-lines.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { askPerson } from "./ask-person.ts";

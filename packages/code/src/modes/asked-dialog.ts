@@ -1,6 +1,6 @@
 import type { ApprovalRequest, AskedQuestion, Decision } from "@keelson/protocol";
 import { parseJson } from "keelson/tools";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
 import { fieldHint, formFields, formValue, readField, type FormField, type ReadField } from "./answer-form.ts";
 import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";

@@ -1,9 +1,9 @@
 import type { ListedSession } from "../core/listed-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { truncated } from "../render/display-width.ts";
-import { createLiveScreen } from "../render/live-screen.ts";
+import { truncated } from "../text/display-width.ts";
+import { createLiveScreen } from "../terminal/live-screen.ts";
 import { sessionLines } from "../render/session-lines.ts";
-import { createStyle, wantsColors } from "../render/style.ts";
+import { createStyle, wantsColors } from "../text/style.ts";
 import { askPerson } from "./ask-person.ts";
 
 // As many as are told from each other at a glance; older ones are found by their ids.

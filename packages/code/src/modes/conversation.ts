@@ -2,11 +2,11 @@ import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type 
 import type { PendingApproval, Run } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
 import { createContextWarning } from "../render/context-warning.ts";
-import type { Screen } from "../render/screen.ts";
-import type { Style } from "../render/style.ts";
+import type { Screen } from "../terminal/screen.ts";
+import type { Style } from "../text/style.ts";
 import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
-import { printable, printableLine } from "../render/printable.ts";
+import { printable, printableLine } from "../text/printable.ts";
 import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";

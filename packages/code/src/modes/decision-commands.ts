@@ -1,8 +1,8 @@
 import type { AskedQuestion, SessionId, Wait } from "@keelson/protocol";
 import { exampleAnswer } from "./answer-form.ts";
 import { callTitle } from "../render/tool-view.ts";
-import { printable, printableLine } from "../render/printable.ts";
-import { createStyle } from "../render/style.ts";
+import { printable, printableLine } from "../text/printable.ts";
+import { createStyle } from "../text/style.ts";
 
 /** What to type to decide a question and to go on. */
 export interface DecisionCommands {

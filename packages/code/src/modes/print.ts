@@ -1,12 +1,12 @@
 import { EXIT_CODES, isSuspendReason } from "@keelson/protocol";
 import type { Run, RunOutcome } from "keelson";
 import type { OutputFormat } from "../options/command-line.ts";
-import { createLiveScreen, type LiveScreen } from "../render/live-screen.ts";
-import { createPlainScreen } from "../render/plain-screen.ts";
+import { createLiveScreen, type LiveScreen } from "../terminal/live-screen.ts";
+import { createPlainScreen } from "../terminal/plain-screen.ts";
 import { failureLines } from "../render/describe-event.ts";
-import { printable } from "../render/printable.ts";
+import { printable } from "../text/printable.ts";
 import { createRunView } from "../render/run-view.ts";
-import { createStyle, wantsColors } from "../render/style.ts";
+import { createStyle, wantsColors } from "../text/style.ts";
 import type { OutputStream, CommandHost } from "../core/command-host.ts";
 import { type ClaudeStreamOptions, createClaudeStream } from "./claude-stream.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";

@@ -2,12 +2,12 @@ import type { ApprovalRequest, Decision } from "@keelson/protocol";
 import { parseRule } from "../options/parse-rule.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { alwaysLines } from "../render/always-lines.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
 import { whyLines } from "../render/why-lines.ts";
 import { createAskedDialog } from "./asked-dialog.ts";
 import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";
-import type { Style } from "../render/style.ts";
+import type { Style } from "../text/style.ts";
 import type { AlwaysHolds, QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 
 type Step =

@@ -1,6 +1,6 @@
 import type { Decision } from "@keelson/protocol";
-import type { Screen } from "../render/screen.ts";
-import type { Style } from "../render/style.ts";
+import type { Screen } from "../terminal/screen.ts";
+import type { Style } from "../text/style.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 
 /** How long what *always* allows holds: for this session, or for all later ones in this folder as well. */

@@ -1,7 +1,7 @@
 import type { AlwaysChoice } from "@keelson/protocol";
-import { printable } from "./printable.ts";
+import { printable } from "../text/printable.ts";
 import type { ToolViewOptions } from "./tool-view.ts";
-import { wrapped } from "./wrapped.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 const SCOPES: { readonly [S in AlwaysChoice["scope"]]: string } = {
   exact: "exactly this",

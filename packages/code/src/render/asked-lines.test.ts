@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { askedLines } from "./asked-lines.ts";
-import { createStyle } from "./style.ts";
+import { createStyle } from "../text/style.ts";
 
 const view = { style: createStyle(false), columns: 40 };
 const schema = {

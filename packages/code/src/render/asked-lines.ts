@@ -1,7 +1,7 @@
 import type { AskedQuestion, JsonObject, JsonValue } from "@keelson/protocol";
-import { printable, printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
-import { wrapped } from "./wrapped.ts";
+import { printable, printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 /** What a call asks a person while it runs: who asks, its words, the page to open, and what is to be told. None of it is ours. */
 export function askedLines(

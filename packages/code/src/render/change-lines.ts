@@ -2,8 +2,8 @@ import type { Change, FileState } from "../history/file-state.ts";
 import { shownIn } from "../history/compare-trees.ts";
 import { shownBytes } from "../history/history-note.ts";
 import { diffLines } from "./diff-lines.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 export interface ChangeLinesOptions {
   readonly style: Style;

@@ -1,6 +1,6 @@
 import type { CheckedStores } from "../commands/check-sessions.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 export function checkedProblems({ database, sessions }: CheckedStores): number {
   return database.length + sessions.reduce((count, { problems }) => count + problems.length, 0);

@@ -1,7 +1,7 @@
 import type { Xray, XrayPart } from "keelson/context";
 import { describe, expect, it } from "vitest";
 import { contextLines } from "./context-lines.ts";
-import { createStyle } from "./style.ts";
+import { createStyle } from "../text/style.ts";
 
 const part = (source: XrayPart["source"], name: string, tokens: number): XrayPart => ({
   source,

@@ -1,7 +1,7 @@
 import type { Xray, XrayPart } from "keelson/context";
 import { formatCost, formatCount } from "./figures.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 const MOST_ROWS = 20;
 const SOURCE_WIDTH = 8;

@@ -1,8 +1,8 @@
 import type { Decision, Failure, AgentEvent, Message } from "@keelson/protocol";
-import { truncated } from "./display-width.ts";
+import { truncated } from "../text/display-width.ts";
 import { formatCost, formatCount, formatDuration } from "./figures.ts";
-import { printable, printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printable, printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 /** One line for an event that stands between words and calls; `undefined` for events that show elsewhere or nowhere. */
 export function describeEvent(event: AgentEvent, style: Style): string | undefined {

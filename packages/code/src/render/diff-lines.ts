@@ -1,8 +1,8 @@
 import { structuredPatch } from "diff";
-import { truncated } from "./display-width.ts";
-import { printable } from "./printable.ts";
-import type { Style } from "./style.ts";
-import { wrapped } from "./wrapped.ts";
+import { truncated } from "../text/display-width.ts";
+import { printable } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 export interface DiffOptions {
   readonly style: Style;

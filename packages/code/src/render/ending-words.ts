@@ -1,7 +1,7 @@
 import type { EstimatedCalls, ReachedLimit, Usd } from "@keelson/protocol";
-import { truncated } from "./display-width.ts";
+import { truncated } from "../text/display-width.ts";
 import { formatCost, formatDuration } from "./figures.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "../text/printable.ts";
 
 /** What the end of a run says beside its reason. */
 export interface Ending {

@@ -1,5 +1,5 @@
 import type { ExplainedCall } from "keelson/security";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "../text/printable.ts";
 
 /** The verdict on a command, and on each thing that it would do. */
 export function explanationLines(where: string, { decision, parts }: ExplainedCall): string[] {

@@ -1,5 +1,5 @@
-import { truncated } from "./display-width.ts";
-import { printable } from "./printable.ts";
+import { truncated } from "../text/display-width.ts";
+import { printable } from "../text/printable.ts";
 
 export interface FoldOptions {
   readonly maxLines: number;

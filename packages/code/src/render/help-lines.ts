@@ -1,6 +1,6 @@
-import { displayWidth } from "./display-width.ts";
-import { printableLine } from "./printable.ts";
-import { wrapped } from "./wrapped.ts";
+import { displayWidth } from "../text/display-width.ts";
+import { printableLine } from "../text/printable.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 /** A command of the prompt as `/help` shows it. */
 export interface ListedCommand {

@@ -1,4 +1,4 @@
-import { printableLine } from "./printable.ts";
+import { printableLine } from "../text/printable.ts";
 
 /** What always runs unasked in a project, or in each of them, and how to take it back. */
 export function projectRuleLines(

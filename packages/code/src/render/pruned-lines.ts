@@ -1,6 +1,6 @@
 import type { Retention } from "keelson/session";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 /** What went, or would go, why, and what stayed all the same. */
 export function prunedLines({ deleted, spared, blobs, sealed }: Retention, dryRun: boolean, now: number, style: Style): string[] {

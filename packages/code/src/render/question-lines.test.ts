@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { questionLines } from "./question-lines.ts";
-import { createStyle } from "./style.ts";
+import { createStyle } from "../text/style.ts";
 
 const options = { style: createStyle(false), columns: 60 };
 const reason = "In permission mode default, bash asks first (effect write, risk high).";

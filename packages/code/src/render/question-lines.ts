@@ -1,8 +1,8 @@
 import type { ApprovalRequest, AskedPart, JsonValue } from "@keelson/protocol";
 import { askedLines } from "./asked-lines.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "../text/printable.ts";
 import { callPreview, callTitle, type ToolViewOptions } from "./tool-view.ts";
-import { wrapped } from "./wrapped.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 type Shown = Pick<ApprovalRequest, "operation" | "input" | "reason" | "summary" | "parts" | "asked" | "budget">;
 

@@ -1,6 +1,6 @@
 import type { RehearsedSession } from "keelson";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 /** A line for each session, with what somebody should do where it is not safe; then how many there are. */
 export function rehearsedLines(rehearsed: readonly RehearsedSession[], style: Style): string[] {

@@ -1,6 +1,6 @@
 import type { RepairedSession } from "../commands/repair-session.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 /** What was wrong, what was kept and dropped, and where to go on. */
 export function repairedLines({ session, problems, repaired, kept, dropped }: RepairedSession, style: Style): string[] {

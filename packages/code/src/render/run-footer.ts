@@ -1,8 +1,8 @@
 import type { RunReason, Usage, Usd } from "@keelson/protocol";
 import { type Ending, endingWords } from "./ending-words.ts";
 import { formatCost, formatDuration, formatTokens } from "./figures.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 export interface RunFigures {
   readonly model: string;

@@ -1,8 +1,8 @@
 import type { AgentEvent, CallId, DurableEvent, JsonValue, RunId, SessionId, TransientEvent, Usd } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { createPlainScreen } from "./plain-screen.ts";
+import { createPlainScreen } from "../terminal/plain-screen.ts";
 import { createRunView } from "./run-view.ts";
-import { createStyle } from "./style.ts";
+import { createStyle } from "../text/style.ts";
 
 const START = 1_700_000_000_000;
 

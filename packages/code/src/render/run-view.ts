@@ -10,15 +10,15 @@ import {
   ZERO_USD,
 } from "@keelson/protocol";
 import { describeEvent, failureLines, textOfMessage } from "./describe-event.ts";
-import { truncated } from "./display-width.ts";
+import { truncated } from "../text/display-width.ts";
 import type { Ending } from "./ending-words.ts";
 import { formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
-import { printable, printableLine } from "./printable.ts";
+import { printable, printableLine } from "../text/printable.ts";
 import { figureWords, runFooter } from "./run-footer.ts";
 import { questionLines } from "./question-lines.ts";
-import type { Screen } from "./screen.ts";
-import { createStyle, type Style } from "./style.ts";
+import type { Screen } from "../terminal/screen.ts";
+import { createStyle, type Style } from "../text/style.ts";
 import { callTitle, toolResultLines } from "./tool-view.ts";
 
 /** Shows one run, event by event. */

@@ -1,8 +1,8 @@
 import type { SessionSearch } from "keelson/session";
-import { truncated } from "./display-width.ts";
+import { truncated } from "../text/display-width.ts";
 import { formatDuration } from "./figures.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 /** For each hit where it stands and what stands around the words; how to go on from one, and what was not searched. */
 export function searchLines(

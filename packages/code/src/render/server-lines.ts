@@ -1,7 +1,7 @@
 import type { McpServerConfig } from "@keelson/protocol";
 import type { FoundServer } from "../servers/find-servers.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 /** A line for each server, `clientProblem` being the reason why none can be connected: whether it is used, how it is reached, where it is configured; and what to do about one that is not used. */
 export function serverLines(

@@ -1,7 +1,7 @@
 import type { Message } from "@keelson/protocol";
 import { expect, it } from "vitest";
 import { transcriptLines } from "./session-lines.ts";
-import { createStyle } from "./style.ts";
+import { createStyle } from "../text/style.ts";
 
 it("marks calls that failed", () => {
   const messages = [

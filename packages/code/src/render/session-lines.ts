@@ -1,11 +1,11 @@
 import type { Content, Message } from "@keelson/protocol";
 import type { ListedSession } from "../core/listed-session.ts";
-import { truncated } from "./display-width.ts";
+import { truncated } from "../text/display-width.ts";
 import { formatCost, formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 import { callTitle } from "./tool-view.ts";
 
 /** Id and name, how it began, then when, where and how much; a line more where the session is damaged. */

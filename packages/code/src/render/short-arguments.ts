@@ -1,7 +1,7 @@
 import type { JsonValue } from "@keelson/protocol";
 import { patchedPaths } from "../edits/patched-paths.ts";
-import { truncated } from "./display-width.ts";
-import { printableLine } from "./printable.ts";
+import { truncated } from "../text/display-width.ts";
+import { printableLine } from "../text/printable.ts";
 
 /** The argument that says most, by tool; for other tools the first of these that is there, else the whole input. */
 const TELLING = ["command", "path", "pattern", "query", "url", "name"];

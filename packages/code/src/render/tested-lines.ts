@@ -1,8 +1,8 @@
 import type { TestedServer } from "../servers/test-server.ts";
-import { truncated } from "./display-width.ts";
+import { truncated } from "../text/display-width.ts";
 import { formatDuration } from "./figures.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 const MAX_WORDS = 100;
 

@@ -3,10 +3,10 @@ import { type DiffOptions, diffLines, hunkLine, patchLines, patchTextLines } fro
 import { formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
-import { printable, printableLine } from "./printable.ts";
+import { printable, printableLine } from "../text/printable.ts";
 import { shortArguments } from "./short-arguments.ts";
-import type { Style } from "./style.ts";
-import { wrapped } from "./wrapped.ts";
+import type { Style } from "../text/style.ts";
+import { wrapped } from "../text/wrapped.ts";
 
 export interface ToolResultView {
   readonly call: Pick<CallSummary, "name" | "input">;

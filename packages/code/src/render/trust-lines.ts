@@ -1,6 +1,6 @@
 import type { ProjectItem } from "../trust/project-item.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 const KINDS: { readonly [K in ProjectItem["kind"]]: string } = {
   instructions: "instructions to the agent",

@@ -1,8 +1,8 @@
 import type { LeftReason, Move } from "../history/journal-record.ts";
 import type { UndoResult } from "../history/project-history.ts";
 import { shownIn } from "../history/compare-trees.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 
 export interface UndoLinesOptions {
   readonly style: Style;

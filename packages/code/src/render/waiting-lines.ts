@@ -1,7 +1,7 @@
 import type { WaitingQuestion } from "../core/waiting-questions.ts";
-import { truncated } from "./display-width.ts";
-import { printableLine } from "./printable.ts";
-import type { Style } from "./style.ts";
+import { truncated } from "../text/display-width.ts";
+import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 import { callTitle } from "./tool-view.ts";
 
 export interface WaitingLinesOptions {

@@ -1,5 +1,5 @@
 import type { WorktreeState } from "../worktrees/worktree-state.ts";
-import { printableLine } from "./printable.ts";
+import { printableLine } from "../text/printable.ts";
 
 export interface EndedWorktree extends WorktreeState {
   readonly name: string;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createStyle } from "../render/style.ts";
+import { createStyle } from "../text/style.ts";
 import { commandItems } from "../trust/command-items.ts";
 import { createProjectTrust, trustItems } from "../trust/project-trust.ts";
 import { expandTask, foundCommands, markdownCommands } from "./find-markdown-commands.ts";

@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from "@keelson/protocol";
 import type { Run } from "keelson";
-import type { Style } from "../render/style.ts";
+import type { Style } from "../text/style.ts";
 
 /** A command that a person types into the prompt: a slash, its name, and perhaps an argument. */
 export interface SlashCommand {

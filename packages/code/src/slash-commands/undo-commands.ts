@@ -2,7 +2,7 @@ import type { UndoChoice } from "../history/plan-undo.ts";
 import type { ProjectHistory } from "../history/project-history.ts";
 import { shownIn } from "../history/compare-trees.ts";
 import { changeLines } from "../render/change-lines.ts";
-import { printableLine } from "../render/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import { undoLines } from "../render/undo-lines.ts";
 import type { Prompt, SlashCommand, SlashOutput } from "./slash-command.ts";
 

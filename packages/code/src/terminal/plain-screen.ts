@@ -1,5 +1,5 @@
 import type { Screen } from "./screen.ts";
-import type { Paint } from "./style.ts";
+import type { Paint } from "../text/style.ts";
 
 /** The part of a stream that a screen needs. */
 export interface Output {

@@ -1,4 +1,4 @@
-import type { Paint } from "./style.ts";
+import type { Paint } from "../text/style.ts";
 
 /**
  * Where a run is shown. `text` is the model's words as they arrive; a block is whole lines that stand on their own, with

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
-import { displayWidth, fitting, truncated } from "./display-width.ts";
-import { printableLine } from "./printable.ts";
+import { displayWidth, fitting, truncated } from "../text/display-width.ts";
+import { printableLine } from "../text/printable.ts";
 import type { Screen } from "./screen.ts";
-import type { Paint } from "./style.ts";
-import { softWrapped, wrapped } from "./wrapped.ts";
+import type { Paint } from "../text/style.ts";
+import { softWrapped, wrapped } from "../text/wrapped.ts";
 
 /** The part of a terminal that a live screen needs. */
 export interface Terminal {
