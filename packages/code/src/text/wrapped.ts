@@ -1,27 +1,27 @@
 import { stripVTControlCharacters } from "node:util";
-import { displayWidth, fitting } from "./display-width.ts";
+import { displayWidth, firstGrapheme, fitting } from "./display-width.ts";
 
-/** Rows of at most `columns`, broken at spaces where there are any. */
+/** Returns rows of at most `columns`, broken at spaces if there are any. */
 export function wrapped(line: string, columns: number): string[] {
   const rows: string[] = [];
   let rest = line;
-  while (rest.length * 2 > columns && displayWidth(rest) > columns) {
+  for (;;) {
     const full = fitting(rest, columns);
-    // A row takes at least one character, however narrow the terminal is.
-    const hard = full === "" ? rest.slice(0, 1) : full;
+    if (full.length === rest.length) return [...rows, rest];
+    // A row takes at least one grapheme, however narrow the terminal is.
+    const hard = full === "" ? firstGrapheme(rest) : full;
     const space = rest.charAt(hard.length) === " " ? hard.length : hard.lastIndexOf(" ");
     const row = space > columns / 3 ? rest.slice(0, space) : hard;
     rows.push(row);
     rest = rest.slice(row.length);
     if (rest.startsWith(" ")) rest = rest.slice(1);
+    else if (rest === "") return rows;
   }
-  rows.push(rest);
-  return rows;
 }
 
 /**
- * The same for a line that is painted, and only at spaces: what is longer than a row, such as a token to copy, is left to the
- * terminal. Rows after the first stand as far in as it does.
+ * Returns rows of a line that is painted, broken only at spaces: a word that is longer than a row, such as a token to copy, is wrapped by the
+ * terminal. Rows after the first are indented as far as the line.
  */
 export function softWrapped(line: string, columns: number): string[] {
   if (paintedWidth(line) <= columns) return [line];
@@ -44,6 +44,7 @@ export function softWrapped(line: string, columns: number): string[] {
   return [...rows, row];
 }
 
-function paintedWidth(text: string): number {
-  return displayWidth(stripVTControlCharacters(text));
+/** Returns the columns of a line whose colours take none. */
+export function paintedWidth(line: string): number {
+  return displayWidth(stripVTControlCharacters(line));
 }
