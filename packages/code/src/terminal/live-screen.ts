@@ -1,157 +1,187 @@
-import { stripVTControlCharacters } from "node:util";
-import { displayWidth, fitting, truncated } from "../text/display-width.ts";
-import { printableLine } from "../text/printable.ts";
+import { truncated } from "../text/display-width.ts";
+import { softWrapped } from "../text/wrapped.ts";
+import { closedLine } from "./closed-line.ts";
+import { createFinishedLines } from "./finished-lines.ts";
+import { type After, createFramePace, type FrameRequest } from "./frame-pace.ts";
+import { type InputLine, inputLinePart } from "./input-line.ts";
+import { type LiveParts, layoutParts, stackedParts } from "./live-layout.ts";
+import { LIVE_PLACES, type LivePart, type LivePlace, type LiveRows } from "./live-part.ts";
+import { createLiveRegion, MIN_COLUMNS } from "./live-region.ts";
+import { createOpenText } from "./open-text.ts";
+import { reflowOf } from "./reflow.ts";
 import type { Screen } from "./screen.ts";
-import type { Paint } from "../text/style.ts";
-import { softWrapped, wrapped } from "../text/wrapped.ts";
 
 /** The part of a terminal that a live screen needs. */
 export interface Terminal {
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;
 }
 
-/** What the person is typing: drawn below everything, with the cursor in it. */
-export interface InputLine {
-  /** Stands before the prompt where there is room for it. */
-  readonly lead?: string;
-  readonly prompt: string;
-  readonly text: string;
-  /** Place of the cursor in `text`, in UTF-16 units. */
-  readonly cursor: number;
-}
-
+/**
+ * A terminal whose last rows are alive. All that is written above them is final and belongs to the scrollback of the terminal.
+ * Finished lines and changes of parts are written with the next frame, in order.
+ */
 export interface LiveScreen extends Screen {
+  /** Columns that a line may take: one less than the terminal has. */
+  readonly columns: number;
+  /** Rows that the live region may take: one less than the terminal has. */
+  readonly rows: number;
+  /** Puts a part into a place of the live region, or removes it. */
+  part(place: LivePlace, part: LivePart | undefined): void;
+  /** Asks for a frame, because a part has changed. */
+  changed(request?: FrameRequest): void;
+  /** Writes lines of a text that still grows above the live region, as they are: they are not wrapped, and no empty line is added or left out. */
+  finished(lines: readonly string[]): void;
+  /** Shows a line that a person types in the place `input`, or removes it. */
   input(line: InputLine | undefined): void;
-  /** Takes the live lines away and leaves what is finished. */
+  /** Writes a sequence that moves no cursor and shows nothing, such as a title. */
+  control(sequence: string): void;
+  /** Draws what has changed since the last frame now. */
+  flush(): void;
+  /** Removes the live region until `resume`, because another program gets the terminal. */
+  suspend(): void;
+  /** Draws the live region again, whatever was written in between. */
+  resume(): void;
+  /** Removes the live region and leaves what is finished. Lines that come later are written without delay. */
   close(): void;
 }
 
-const ERASE_DOWN = "\u001b[J";
-const HIDE_CURSOR = "\u001b[?25l";
-const SHOW_CURSOR = "\u001b[?25h";
-const SAVE_WRAP = "\u001b[?7l";
-const RESTORE_WRAP = "\u001b[?7h";
+export interface LiveScreenOptions {
+  /** Variables that say which terminal this is. Default: none, as in a terminal that is not known. */
+  readonly environment?: { readonly [name: string]: string | undefined };
+  /** Default: the timers of this process. */
+  readonly after?: After;
+  /** A clock in milliseconds that never goes back. Default: that of this process. */
+  readonly now?: () => number;
+}
 
-/**
- * A terminal whose last lines are alive: the line of text that is still growing, the status, the input. What scrolls past
- * them is final. Each change is one write, so that nothing flickers.
- */
-export function createLiveScreen(terminal: Terminal): LiveScreen {
-  let open = "";
-  let paint: Paint = (text) => text;
-  let status: string | undefined;
-  let input: InputLine | undefined;
-  // Widths of the live rows that stand above the cursor's.
-  let above: readonly number[] = [];
-  let blank = true;
+/** Lines that wait for a frame take no more memory than this, in UTF-16 units. */
+const MAX_WAITING = 64 * 1024;
+const DEFAULT_SIZE = { columns: 80, rows: 24 };
+const NO_ROWS: LiveRows = { lines: [] };
 
-  const columns = (): number => Math.max(20, (terminal.columns ?? 80) - 1);
+export function createLiveScreen(terminal: Terminal, { environment = {}, after, now }: LiveScreenOptions = {}): LiveScreen {
+  const finished = createFinishedLines();
+  const openText = createOpenText();
+  const region = createLiveRegion(reflowOf(environment));
+  const pace = createFramePace({ draw, after, now });
+  /** Parts that the screen makes itself; each is shown above that of its place. */
+  const own: { [place in LivePlace]?: LivePart | undefined } = { words: openText.part };
+  const given: { [place in LivePlace]?: LivePart | undefined } = {};
+  /** False if the live region is to take no rows. */
+  let isLive = true;
+  let isSuspended = false;
+  let isClosed = false;
+  let shownStatus: string | undefined;
 
-  function draw(finished: readonly string[]): void {
-    const live: string[] = [];
-    if (open !== "") live.push(paint(open));
-    if (status !== undefined) live.push(truncated(status, columns()));
-    const view = input && inputView(input, columns());
-    if (view) live.push(view.line);
-    const rows = rowsAbove();
-    const up = rows > 0 ? `\u001b[${rows}A` : "";
-    const down = live.length > 0 ? `${live.join("\n")}\r` : "";
-    const column = view && view.column > 0 ? `\u001b[${view.column}C` : "";
-    // Without automatic wrap a line that is wider than it was measured cannot take two rows.
-    terminal.write(
-      `${HIDE_CURSOR}\r${up}${ERASE_DOWN}${finished.map((line) => `${line}\n`).join("")}${SAVE_WRAP}${down}${RESTORE_WRAP}${column}${view || live.length === 0 ? SHOW_CURSOR : ""}`,
+  const columns = (): number => Math.max(MIN_COLUMNS, (terminal.columns ?? DEFAULT_SIZE.columns) - 1);
+  const rows = (): number => Math.max(1, (terminal.rows ?? DEFAULT_SIZE.rows) - 1);
+
+  function parts(): LiveParts {
+    return Object.fromEntries(
+      LIVE_PLACES.map((place) => [place, stackedParts([own[place], given[place]].filter((part) => part !== undefined))]),
     );
-    above = live.slice(0, -1).map((line) => displayWidth(stripVTControlCharacters(line)));
-    if (finished.length > 0) blank = finished.at(-1) === "";
   }
 
-  /** A terminal that became narrower has wrapped what was wider, but for the cursor's own row. */
-  function rowsAbove(): number {
-    const width = terminal.columns ?? 80;
-    return above.reduce((rows, taken) => rows + Math.max(1, Math.ceil(taken / width)), 0);
+  function draw(): void {
+    if (isSuspended) return;
+    finished.add(openText.wrap(columns()));
+    const live = isLive ? layoutParts(parts(), { columns: columns(), rows: rows() }) : NO_ROWS;
+    const text = region.frame(
+      finished.take().map((line) => closedLine(line)),
+      { lines: live.lines.map((line) => closedLine(line.replaceAll("\n", " "))), cursor: live.cursor },
+      { columns: terminal.columns ?? DEFAULT_SIZE.columns, rows: terminal.rows ?? DEFAULT_SIZE.rows },
+    );
+    if (text !== "") terminal.write(text);
   }
 
-  function redraw(): void {
-    const rows = wrapped(open, columns());
-    open = rows.pop() ?? "";
-    draw(rows.map((row) => paint(row)));
+  function request(options?: FrameRequest): void {
+    if (isClosed || finished.length > MAX_WAITING) pace.flush();
+    else pace.request(options);
   }
-  terminal.on?.("resize", redraw);
 
-  function takeOpen(): string[] {
-    const line = open;
-    open = "";
-    return line === "" ? [] : [paint(line)];
+  function add(lines: readonly string[]): void {
+    if (lines.length === 0) return;
+    finished.add(lines);
+    request();
   }
+
+  // The terminal has already moved the rows, and the next size would move them again: they are drawn without delay.
+  const onResize = (): void => pace.flush();
+  terminal.on?.("resize", onResize);
 
   return {
     get columns() {
       return columns();
     },
-    text(chunk, chunkPaint = plain) {
-      const finished = chunkPaint === paint ? [] : takeOpen();
-      paint = chunkPaint;
-      const lines = `${open}${chunk}`.split("\n");
-      open = lines.pop() ?? "";
-      for (const line of lines) for (const row of wrapped(line, columns())) finished.push(paint(row));
-      const rows = wrapped(open, columns());
-      open = rows.pop() ?? "";
-      for (const row of rows) finished.push(paint(row));
-      draw(finished);
+    get rows() {
+      return rows();
+    },
+    text(chunk, paint = plain) {
+      finished.add(openText.add(chunk, paint, columns()));
+      request();
     },
     endText() {
-      if (open !== "") draw(takeOpen());
+      add(openText.end());
     },
     block(lines) {
-      const finished = takeOpen();
-      if (finished.length > 0) blank = false;
+      finished.add(openText.end());
+      const split = lines.flatMap((line) => line.split("\n"));
       // Never two empty lines in a row.
-      const added = lines[0] === "" && blank && finished.length === 0 ? lines.slice(1) : lines;
-      draw([...finished, ...added.flatMap((line) => softWrapped(line, columns()))]);
+      const added = split[0] === "" && finished.isAfterEmptyLine ? split.slice(1) : split;
+      add(added.flatMap((line) => softWrapped(line, columns())));
+    },
+    finished(lines) {
+      finished.add(openText.end());
+      add(lines.flatMap((line) => line.split("\n")));
     },
     status(line) {
-      if (line === status) return;
-      status = line;
-      draw([]);
+      if (line === shownStatus) return;
+      shownStatus = line;
+      own.activity = line === undefined ? undefined : { rows: (room) => ({ lines: [truncated(line, room.columns)] }) };
+      request();
     },
     input(line) {
-      input = line;
-      draw([]);
+      own.input = line === undefined ? undefined : inputLinePart(line);
+      request({ soon: true });
+    },
+    part(place, part) {
+      given[place] = part;
+      request();
+    },
+    changed: request,
+    control(sequence) {
+      if (sequence !== "") terminal.write(sequence);
+    },
+    flush: pace.flush,
+    suspend() {
+      if (isSuspended || isClosed) return;
+      isLive = false;
+      pace.flush();
+      isSuspended = true;
+      region.forget();
+    },
+    resume() {
+      if (!isSuspended || isClosed) return;
+      isSuspended = false;
+      isLive = true;
+      pace.flush();
     },
     close() {
-      terminal.off?.("resize", redraw);
-      status = undefined;
-      input = undefined;
-      draw(takeOpen());
-      terminal.write(SHOW_CURSOR);
+      if (isClosed) return;
+      terminal.off?.("resize", onResize);
+      finished.add(openText.end());
+      isClosed = true;
+      isSuspended = false;
+      isLive = false;
+      pace.flush();
     },
   };
 }
 
 function plain(text: string): string {
   return text;
-}
-
-/** The part of a long input around the cursor. */
-function inputView({ lead = "", prompt, text, cursor }: InputLine, columns: number): { readonly line: string; readonly column: number } {
-  const whole = displayWidth(lead + prompt) + LEAST_INPUT <= columns ? lead + prompt : prompt;
-  const shownPrompt = truncated(whole, columns - LEAST_INPUT);
-  const before = displayWidth(shownPrompt);
-  const room = columns - before - 1;
-  // Nothing further away than this can be seen, and a paste may be a whole file.
-  const typed = lastFitting(printableLine(text.slice(Math.max(0, cursor - 4 * room), cursor)), room);
-  const after = printableLine(text.slice(cursor, cursor + 4 * room));
-  return { line: `${shownPrompt}${truncated(typed + after, room + 1)}`, column: before + displayWidth(typed) };
-}
-
-const LEAST_INPUT = 8;
-
-/** The longest end of `text` that fits into `columns`. */
-function lastFitting(text: string, columns: number): string {
-  let rest = text;
-  while (displayWidth(rest) > columns) rest = rest.slice(Math.max(1, fitting(rest, 1).length));
-  return rest;
 }
