@@ -48,7 +48,8 @@ export function openTerminal(
     cols: columns,
     rows,
     cwd,
-    env: { ...workspace.environment, NO_COLOR: "1", ...env },
+    // The screen moves its rows as xterm.js does when the size changes.
+    env: { ...workspace.environment, TERM_PROGRAM: "vscode", NO_COLOR: "1", ...env },
   });
   let ended = false;
   let notice = Promise.withResolvers<void>();

@@ -23,6 +23,8 @@ export interface XtermDevice extends Terminal {
   cursor(): readonly [row: number, column: number];
   /** Row of the cursor from the first line of the scrollback on. */
   cursorLine(): number;
+  /** Resolves with the next title that is set. */
+  nextTitle(): Promise<string>;
   dispose(): void;
 }
 
@@ -96,6 +98,13 @@ export function createXtermDevice({ columns = 80, rows = 24, reflowCursorLine = 
     scrolledAway: () => rowsFrom(0).slice(0, buffer().baseY),
     cursor: () => [buffer().cursorY, buffer().cursorX],
     cursorLine: () => buffer().baseY + buffer().cursorY,
+    nextTitle: () =>
+      new Promise((resolve) => {
+        const listening = terminal.onTitleChange((title) => {
+          listening.dispose();
+          resolve(title);
+        });
+      }),
     dispose: () => terminal.dispose(),
   };
 }

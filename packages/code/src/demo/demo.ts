@@ -15,7 +15,7 @@ import { handleInterrupts } from "../modes/interrupts.ts";
 import { createRunningCalls } from "../modes/running-calls.ts";
 import { watchRun } from "../modes/watch-run.ts";
 import { diffLines } from "../render/diff-lines.ts";
-import { createLiveScreen } from "../terminal/live-screen.ts";
+import { openScreen } from "../terminal/open-screen.ts";
 import { createPlainScreen } from "../terminal/plain-screen.ts";
 import { figureWords } from "../render/run-footer.ts";
 import { createRunView } from "../render/run-view.ts";
@@ -43,7 +43,7 @@ const MAX_TURNS = 40;
 export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: DemoOptions = {}): Promise<number> {
   const { stdout, environment, command, now } = host;
   const style = createStyle(wantsColors(stdout, environment));
-  const live = stdout.isTTY === true ? createLiveScreen(stdout) : undefined;
+  const live = stdout.isTTY === true ? openScreen(stdout, { environment }) : undefined;
   const screen = live ?? createPlainScreen(stdout, stdout);
   const heading = (text: string): void =>
     screen.block(["", style.bold(style.cyan(`── ${text} ${"─".repeat(Math.max(0, Math.min(72, screen.columns) - text.length - 4))}`))]);

@@ -11,7 +11,7 @@ export async function askTrust(
   { stdin, stdout, environment }: Pick<CommandHost, "stdin" | "stdout" | "environment">,
 ): Promise<boolean> {
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout);
+  const screen = createLiveScreen(stdout, { environment, process });
 
   screen.block([
     style.yellow("This project brings what the agent would obey or run, and nobody trusts it as it is:"),

@@ -20,7 +20,7 @@ export async function chooseSession(
   { stdin, stdout, environment, now }: Pick<CommandHost, "stdin" | "stdout" | "environment" | "now">,
 ): Promise<string | undefined> {
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout);
+  const screen = createLiveScreen(stdout, { environment, process });
   const shown = sessions.slice(0, MAX_SHOWN);
 
   const blocks: string[] = [];

@@ -114,7 +114,7 @@ export async function converse(
   // Made by the first message: who opens and leaves leaves nothing behind.
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout);
+  const screen = createLiveScreen(stdout, { environment, process });
   const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();

@@ -1,7 +1,8 @@
 import { EXIT_CODES, isSuspendReason } from "@keelson/protocol";
 import type { Run, RunOutcome } from "keelson";
 import type { OutputFormat } from "../options/command-line.ts";
-import { createLiveScreen, type LiveScreen } from "../terminal/live-screen.ts";
+import type { LiveScreen } from "../terminal/live-screen.ts";
+import { openScreen } from "../terminal/open-screen.ts";
 import { createPlainScreen } from "../terminal/plain-screen.ts";
 import { failureLines } from "../render/describe-event.ts";
 import { printable } from "../text/printable.ts";
@@ -78,7 +79,7 @@ async function printText(
   model: string,
   { stdout, stderr, environment, now }: CommandHost,
 ): Promise<RunOutcome<unknown>> {
-  const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? createLiveScreen(stderr) : undefined;
+  const live: LiveScreen | undefined = stdout.isTTY && stderr.isTTY ? openScreen(stderr, { environment }) : undefined;
   const style = createStyle(wantsColors(stderr, environment));
   const screen = live ?? createPlainScreen(stderr, stderr);
   const view = createRunView({ screen, style, now, model });

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { setImmediate as settle } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { InputLine } from "../terminal/live-screen.ts";
+import type { InputLine } from "../terminal/input-line.ts";
 import { type After, QUIET_MS } from "./quiet-time.ts";
 import { createTerminalInput, type TerminalInput } from "./terminal-input.ts";
 

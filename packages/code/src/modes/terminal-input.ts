@@ -1,7 +1,7 @@
 import { createInterface, type Interface, type Key } from "node:readline";
 import { Writable } from "node:stream";
 import type { InputStream } from "../core/command-host.ts";
-import type { InputLine } from "../terminal/live-screen.ts";
+import type { InputLine } from "../terminal/input-line.ts";
 import { type After, afterReading, createQuietTime } from "./quiet-time.ts";
 
 export interface TerminalInputOptions {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/manual-clock.ts";
-import { createXtermDevice, XTERM_ENVIRONMENT, type XtermDevice, type XtermDeviceOptions } from "../../test/xterm-device.ts";
+import { createXtermDevice, XTERM_ENVIRONMENT, type XtermDevice } from "../../test/xterm-device.ts";
+import { sampleSize } from "../../../../test/tier.ts";
 import { fitting } from "../text/display-width.ts";
 import { LIVE_PLACES, type LivePart, type LivePlace } from "./live-part.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
@@ -39,14 +40,20 @@ const setPart = fc.record({
   shape: fc.option(shape, { nil: undefined, freq: 5 }),
 });
 
-const action: fc.Arbitrary<Action> = fc.oneof(
+const oneSize = fc.oneof(
+  { arbitrary: fc.record({ type: fc.constant("resize" as const), columns }), weight: 2 },
+  { arbitrary: fc.record({ type: fc.constant("resize" as const), rows }), weight: 1 },
+);
+const bothSizes = fc.record({ type: fc.constant("resize" as const), columns, rows });
+
+/** @param resize the changes of size among the actions */
+const actionsWith = (resize: fc.Arbitrary<Action>): fc.Arbitrary<readonly Action[]> => fc.array(fc.oneof(
   { arbitrary: fc.record({ type: fc.constantFrom("block" as const, "finished" as const), lengths }), weight: 2 },
   { arbitrary: fc.record({ type: fc.constant("text" as const), length: fc.nat(120), ends: fc.boolean() }), weight: 2 },
   { arbitrary: setPart, weight: 4 },
-  { arbitrary: fc.record({ type: fc.constant("resize" as const), columns }), weight: 4 },
-  { arbitrary: fc.record({ type: fc.constant("resize" as const), rows }), weight: 2 },
+  { arbitrary: resize, weight: 6 },
   { arbitrary: fc.record({ type: fc.constant("time" as const), ms: fc.nat(50) }), weight: 2 },
-);
+), { maxLength: 30 });
 
 function partOf({ widths, cursor }: LivePartShape): LivePart {
   return {
@@ -56,6 +63,12 @@ function partOf({ widths, cursor }: LivePartShape): LivePart {
       return { lines, cursor: { row: Math.floor(cursor[0] * lines.length), column: Math.floor(cursor[1] * columns) } };
     },
   };
+}
+
+interface Setting {
+  readonly columns: number;
+  readonly rows: number;
+  readonly environment: { readonly [name: string]: string };
 }
 
 interface Outcome {
@@ -70,7 +83,7 @@ interface Outcome {
   readonly stuck: number;
 }
 
-async function perform(actions: readonly Action[], options: XtermDeviceOptions, environment = XTERM_ENVIRONMENT as Record<string, string>): Promise<Outcome> {
+async function perform(actions: readonly Action[], { environment, ...options }: Setting): Promise<Outcome> {
   const device = createXtermDevice(options);
   const clock = createManualClock();
   let stuck = 0;
@@ -125,30 +138,32 @@ async function freshDrawing({ device: { columns, rows }, parts }: Outcome) {
   return { shown, cursor };
 }
 
-async function expectLaw(outcome: Outcome): Promise<void> {
-  const { device, expected, whole, stuck } = outcome;
+/** @param copies true if rows of the live region may remain above it */
+async function expectLaw(outcome: Outcome, { copies }: { readonly copies: boolean }): Promise<void> {
+  const { device, expected, whole } = outcome;
   const fresh = await freshDrawing(outcome);
   await device.settled();
-  const rows = device.allRows();
+  const shown = device.allRows();
   const top = device.cursorLine() - fresh.cursor[0];
-  expect(rows.slice(top)).toEqual(fresh.shown);
+  expect(shown.slice(top)).toEqual(fresh.shown);
   expect(device.cursor()[1]).toBe(fresh.cursor[1]);
-  const above = rows.slice(0, top);
-  const finished = above
-    .filter((row) => !LIVE.test(row))
-    .join("")
-    .replaceAll(" ", "");
-  if (stuck > 0) return expect(isSubsequence(expected, finished)).toBe(true);
+  const above = shown.slice(0, top);
+  const finished = joinedWithoutSpaces(above.filter((row) => !LIVE.test(row)));
+  if (copies) return expect(isSubsequence(expected, finished)).toBe(true);
   expect(above.filter((row) => LIVE.test(row))).toEqual([]);
   expect(finished).toBe(expected);
   // A wide letter that fits no longer leaves an empty cell before the end of its row.
-  const lines = (await device.transcript()).map((line) => line.replaceAll(" ", ""));
+  const lines = (await device.transcript()).map((line) => joinedWithoutSpaces([line]));
   let from = 0;
   for (const line of whole) {
-    const index = lines.indexOf(line.replaceAll(" ", ""), from);
+    const index = lines.indexOf(joinedWithoutSpaces([line]), from);
     expect(index, `"${line}" is one line`).toBeGreaterThanOrEqual(from);
     from = index + 1;
   }
+}
+
+function joinedWithoutSpaces(rows: readonly string[]): string {
+  return rows.join("").replaceAll(" ", "");
 }
 
 /** True if the letters of `part` are letters of `whole`, in the same order. */
@@ -161,18 +176,36 @@ function isSubsequence(part: string, whole: string): boolean {
   return true;
 }
 
+const size = fc.record({ columns, rows: fc.integer({ min: 5, max: 40 }) });
+
+/** Checks the law for many actions. @param mayCopy true if rows of the live region may always remain above it */
+function assertLaw(
+  actions: fc.Arbitrary<readonly Action[]>,
+  environment: { readonly [name: string]: string },
+  { mayCopy, numRuns }: { readonly mayCopy: boolean; readonly numRuns: number },
+): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(actions, size, async (performed, started) => {
+      const outcome = await perform(performed, { ...started, environment });
+      try {
+        await expectLaw(outcome, { copies: mayCopy || outcome.stuck > 0 });
+      } finally {
+        outcome.device.dispose();
+      }
+    }),
+    { numRuns },
+  );
+}
+
 describe("the live screen, after any actions and changes of size", () => {
   it("shows every finished line once and in order, and below them the live region as a fresh drawing", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { maxLength: 30 }), fc.constantFrom(40, 80, 120), fc.integer({ min: 5, max: 40 }), async (actions, columns, rows) => {
-        const outcome = await perform(actions, { columns, rows });
-        try {
-          await expectLaw(outcome);
-        } finally {
-          outcome.device.dispose();
-        }
-      }),
-      { numRuns: Number(process.env["RUNS"] ?? 60) },
-    );
+    const numRuns = sampleSize("changes of the size of a live screen", { test: 60, ci: 300, soak: 2_000 });
+    await assertLaw(actionsWith(oneSize), XTERM_ENVIRONMENT, { mayCopy: false, numRuns });
+  });
+
+  it("loses no finished line if columns and rows change together, or in a terminal that is not known", async () => {
+    const numRuns = sampleSize("changes of both sizes of a live screen", { test: 20, ci: 100, soak: 1_000 });
+    await assertLaw(actionsWith(bothSizes), XTERM_ENVIRONMENT, { mayCopy: true, numRuns });
+    await assertLaw(actionsWith(fc.oneof(oneSize, bothSizes)), {}, { mayCopy: true, numRuns });
   });
 });

@@ -49,7 +49,15 @@ export interface LiveScreen extends Screen {
   close(): void;
 }
 
+/** The part of a process that says when it ends. */
+export interface EndingProcess {
+  once(event: "exit", listener: () => void): unknown;
+  off(event: "exit", listener: () => void): unknown;
+}
+
 export interface LiveScreenOptions {
+  /** The process whose end closes the screen, so that no finished line is lost. Default: none. */
+  readonly process?: EndingProcess;
   /** Variables that say which terminal this is. Default: none, as in a terminal that is not known. */
   readonly environment?: { readonly [name: string]: string | undefined };
   /** Default: the timers of this process. */
@@ -63,7 +71,7 @@ const MAX_WAITING = 64 * 1024;
 const DEFAULT_SIZE = { columns: 80, rows: 24 };
 const NO_ROWS: LiveRows = { lines: [] };
 
-export function createLiveScreen(terminal: Terminal, { environment = {}, after, now }: LiveScreenOptions = {}): LiveScreen {
+export function createLiveScreen(terminal: Terminal, { environment = {}, process, after, now }: LiveScreenOptions = {}): LiveScreen {
   const finished = createFinishedLines();
   const openText = createOpenText();
   const region = createLiveRegion(reflowOf(environment));
@@ -112,6 +120,18 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, after, 
   // The terminal has already moved the rows, and the next size would move them again: they are drawn without delay.
   const onResize = (): void => pace.flush();
   terminal.on?.("resize", onResize);
+  process?.once("exit", close);
+
+  function close(): void {
+    if (isClosed) return;
+    terminal.off?.("resize", onResize);
+    process?.off("exit", close);
+    finished.add(openText.end());
+    isClosed = true;
+    isSuspended = false;
+    isLive = false;
+    pace.flush();
+  }
 
   return {
     get columns() {
@@ -170,15 +190,7 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, after, 
       isLive = true;
       pace.flush();
     },
-    close() {
-      if (isClosed) return;
-      terminal.off?.("resize", onResize);
-      finished.add(openText.end());
-      isClosed = true;
-      isSuspended = false;
-      isLive = false;
-      pace.flush();
-    },
+    close,
   };
 }
 

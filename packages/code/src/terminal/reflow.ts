@@ -16,7 +16,7 @@ export interface DrawnRows {
 
 const REFLOWING_PROGRAMS = new Set(["iTerm.app", "Apple_Terminal", "WezTerm", "ghostty", "WarpTerminal", "rio", "contour", "tmux"]);
 const REFLOWING_TERMS = /^(?:xterm-kitty|xterm-ghostty|foot|alacritty|contour|wezterm|tmux)/;
-const REFLOWING_VARIABLES = ["TMUX", "VTE_VERSION", "KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID"];
+const REFLOWING_VARIABLES = ["VTE_VERSION", "KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID"];
 
 /** Returns what the variables of the environment say about the terminal. */
 export function reflowOf(environment: { readonly [name: string]: string | undefined }): Reflow {
@@ -24,8 +24,8 @@ export function reflowOf(environment: { readonly [name: string]: string | undefi
   const program = environment["TERM_PROGRAM"] ?? "";
   const has = (name: string): boolean => (environment[name] ?? "") !== "";
   // A multiplexer draws by itself, whatever terminal it runs in.
-  if (has("STY") || /^screen(?!.*tmux)/.test(term)) return has("TMUX") ? "all" : "none";
   if (has("TMUX")) return "all";
+  if (has("STY") || term.startsWith("screen")) return "none";
   if (program === "vscode") return "but-cursor";
   if (REFLOWING_PROGRAMS.has(program) || REFLOWING_TERMS.test(term) || REFLOWING_VARIABLES.some(has)) return "all";
   if (has("XTERM_VERSION") || term === "linux" || term.startsWith("rxvt")) return "none";
