@@ -131,6 +131,12 @@ describe("readSettings", () => {
     ]);
   });
 
+  it("reads whether the terminal shows notifications, and refuses any other word", () => {
+    const notifications = (value: unknown) => only({ notifications: value });
+    expect([notifications("off").values, notifications("on").values]).toEqual([{ notifications: "off" }, { notifications: "on" }]);
+    expect(notifications(false)).toMatchObject({ kind: "unused", reason: 'it must be "on" or "off"' });
+  });
+
   it("names hooks that are not run here, and runs the others", () => {
     const command = { type: "command", command: "./a.sh" };
     const entries = read({

@@ -24,6 +24,7 @@ const READERS: { readonly [name: string]: Reader } = {
   fallbackModel: (value) => [readModel("fallbackModel", value)],
   effort: (value) => [readEffort("effort", value)],
   effortLevel: (value) => [readEffort("effortLevel", value)],
+  notifications: (value) => [readNotifications(value)],
 };
 
 /**
@@ -74,4 +75,10 @@ function readEffort(name: string, value: JsonValue): SettingsEntry {
   const effort = EFFORT_LEVELS.find((level): level is EffortLevel => level === (value === "xhigh" ? "max" : value));
   if (effort === undefined) return unused(entry, `it must be one of ${EFFORT_LEVELS.join(", ")}`);
   return { entry, kind: "opens", reason: `effort ${effort}, if no option names one`, values: { effort } };
+}
+
+function readNotifications(value: JsonValue): SettingsEntry {
+  const entry = `notifications ${typeof value === "string" ? value : JSON.stringify(value)}`;
+  if (value !== "on" && value !== "off") return unused(entry, 'it must be "on" or "off"');
+  return { entry, kind: "opens", reason: `notifications of the terminal are ${value}`, values: { notifications: value } };
 }

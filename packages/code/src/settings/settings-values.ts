@@ -12,6 +12,8 @@ export interface SettingsValues {
   readonly variables: { readonly [name: string]: string };
   /** Folders beside the project, as they are written. */
   readonly folders: readonly string[];
+  /** Notifications of the terminal while it has no focus. */
+  readonly notifications?: "on" | "off";
   /** The value of `hooks`. */
   readonly hooks?: JsonObject;
 }
