@@ -1,12 +1,12 @@
 import type { After } from "../src/terminal/frame-pace.ts";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test moves. */
 export interface ManualClock {
   now(): number;
   readonly after: After;
-  /** Lets time pass and makes the calls that become due, in order. */
+  /** Moves the clock and makes the calls that become due, in order. */
   advance(ms: number): void;
-  /** Lets time pass without any call, as a process does that is blocked. */
+  /** Moves the clock without any call, as in a process that is blocked. */
   block(ms: number): void;
 }
 

@@ -1,5 +1,3 @@
-import { withoutTabs } from "../text/display-width.ts";
-
 /** Lines that wait to be written, in order. */
 export interface FinishedLines {
   add(lines: readonly string[]): void;

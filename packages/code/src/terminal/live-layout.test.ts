@@ -47,7 +47,10 @@ describe("layoutParts", () => {
     fc.assert(
       fc.property(shapes, fc.integer({ min: 1, max: 12 }), (wanted, rows) => {
         const parts = Object.fromEntries(
-          Object.entries(wanted).map(([place, { count, cursor }]) => [place, numbered(place, count, cursor !== undefined && cursor < count ? cursor : undefined)]),
+          Object.entries(wanted).map(([place, { count, cursor }]) => [
+            place,
+            numbered(place, count, cursor !== undefined && cursor < count ? cursor : undefined),
+          ]),
         );
         const { lines, cursor } = layoutParts(parts, { columns: 40, rows });
         expect(lines.length).toBeLessThanOrEqual(rows);

@@ -1,4 +1,4 @@
-/** What a part of the live region shows now. */
+/** The rows that a part of the live region shows. */
 export interface LiveRows {
   /** Painted lines of at most the columns that were given. */
   readonly lines: readonly string[];

@@ -47,13 +47,17 @@ const oneSize = fc.oneof(
 const bothSizes = fc.record({ type: fc.constant("resize" as const), columns, rows });
 
 /** @param resize the changes of size among the actions */
-const actionsWith = (resize: fc.Arbitrary<Action>): fc.Arbitrary<readonly Action[]> => fc.array(fc.oneof(
-  { arbitrary: fc.record({ type: fc.constantFrom("block" as const, "finished" as const), lengths }), weight: 2 },
-  { arbitrary: fc.record({ type: fc.constant("text" as const), length: fc.nat(120), ends: fc.boolean() }), weight: 2 },
-  { arbitrary: setPart, weight: 4 },
-  { arbitrary: resize, weight: 6 },
-  { arbitrary: fc.record({ type: fc.constant("time" as const), ms: fc.nat(50) }), weight: 2 },
-), { maxLength: 30 });
+const actionsWith = (resize: fc.Arbitrary<Action>): fc.Arbitrary<readonly Action[]> =>
+  fc.array(
+    fc.oneof(
+      { arbitrary: fc.record({ type: fc.constantFrom("block" as const, "finished" as const), lengths }), weight: 2 },
+      { arbitrary: fc.record({ type: fc.constant("text" as const), length: fc.nat(120), ends: fc.boolean() }), weight: 2 },
+      { arbitrary: setPart, weight: 4 },
+      { arbitrary: resize, weight: 6 },
+      { arbitrary: fc.record({ type: fc.constant("time" as const), ms: fc.nat(50) }), weight: 2 },
+    ),
+    { maxLength: 30 },
+  );
 
 function partOf({ widths, cursor }: LivePartShape): LivePart {
   return {

@@ -136,7 +136,9 @@ describe("createLiveScreen", () => {
     const { device, screen } = setting();
     screen.block(["\u001b[31mred", "a\tb", "\u001b]8;;https://example.com\u0007link"]);
     screen.flush();
-    expect(device.takeWritten()).toContain("\u001b[31mred\u001b[0m\r\na   b\r\n\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007\u001b[0m");
+    expect(device.takeWritten()).toContain(
+      "\u001b[31mred\u001b[0m\r\na   b\r\n\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007\u001b[0m",
+    );
   });
 
   it("removes the live region while it is suspended, and draws it again below what was written", async () => {

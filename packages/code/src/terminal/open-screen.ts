@@ -10,5 +10,7 @@ export interface OpenScreenOptions {
 /** Returns the screen that fits a terminal: one with a live region, or one that only appends lines. */
 export function openScreen(terminal: Terminal, { environment, screenReader = false }: OpenScreenOptions): LiveScreen {
   const isDumb = environment["TERM"] === "dumb";
-  return isDumb || screenReader ? createSpokenScreen(terminal, { sequences: !isDumb }) : createLiveScreen(terminal, { environment, process });
+  return isDumb || screenReader
+    ? createSpokenScreen(terminal, { sequences: !isDumb })
+    : createLiveScreen(terminal, { environment, process });
 }

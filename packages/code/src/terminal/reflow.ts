@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { displayWidth, fitting } from "../text/display-width.ts";
 import { paintedWidth } from "../text/wrapped.ts";
 
-/** How a terminal treats its rows when it becomes narrower: it keeps them, or wraps them all, or all but that of the cursor (xterm.js). */
+/** The treatment of rows by a terminal that becomes narrower: it cuts them, wraps them all, or wraps all but that of the cursor (xterm.js). */
 export type Reflow = "none" | "all" | "but-cursor" | "unknown";
 
 /** Rows as they were drawn, each narrower than the terminal was. */
@@ -36,7 +36,11 @@ export function reflowOf(environment: { readonly [name: string]: string | undefi
  * Returns how many rows above the cursor the first of these rows is, after the terminal got another size. If that depends on something
  * unknown, the smaller number is returned: a row that remains is better than a finished line that is erased.
  */
-export function rowsAboveCursor(drawn: DrawnRows, { columns, rows }: { readonly columns: number; readonly rows: number }, reflow: Reflow): number {
+export function rowsAboveCursor(
+  drawn: DrawnRows,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  reflow: Reflow,
+): number {
   const { cursor } = drawn;
   if (columns >= drawn.columns || reflow === "none") return cursor.row;
   const added = drawn.lines.map((line) => addedRows(line, drawn.columns, columns));

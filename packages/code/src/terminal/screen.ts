@@ -1,8 +1,8 @@
 import type { Paint } from "../text/style.ts";
 
 /**
- * Where a run is shown. `text` is the model's words as they arrive; a block is whole lines that stand on their own, with
- * an empty line around them where the look wants it; the status is one line that is replaced all the time.
+ * The place in which a run is shown. `text` is the model's words as they arrive; a block is whole lines, with an empty line before or after them
+ * if that looks better; the status is one line that is replaced all the time.
  */
 export interface Screen {
   readonly columns: number;
