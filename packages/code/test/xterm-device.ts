@@ -7,8 +7,8 @@ export interface XtermDevice extends Terminal {
   readonly rows: number;
   /** All that was written since the last call. */
   takeWritten(): string;
-  /** Changes the size after all that was written is shown, then reports it as a terminal does. */
-  resize(columns: number, rows?: number): Promise<void>;
+  /** Changes the size after all that was written is shown, then reports it as a terminal does. Reports of quick changes may be missing. */
+  resize(columns: number, rows?: number, options?: { readonly isReported?: boolean }): Promise<void>;
   /** Resolves when all that was written is shown. */
   settled(): Promise<void>;
   /** Returns the rows of the screen without the empty ones at its end, after all that was written is shown. */
@@ -70,10 +70,10 @@ export function createXtermDevice({ columns = 80, rows = 24, reflowCursorLine = 
       written = "";
       return taken;
     },
-    async resize(width, height = terminal.rows) {
+    async resize(width, height = terminal.rows, { isReported = true } = {}) {
       await settled();
       terminal.resize(width, height);
-      for (const listener of listeners) listener();
+      if (isReported) for (const listener of listeners) listener();
     },
     settled,
     async shown() {

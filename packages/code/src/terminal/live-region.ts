@@ -11,7 +11,9 @@ export interface TerminalSize {
 export interface LiveRegion {
   /** Returns what to write so that these lines are above the region, and these rows are the region. No text if nothing differs. */
   frame(finished: readonly string[], rows: LiveRows, size: TerminalSize): string;
-  /** Forgets the rows that are shown: other programs may have written to the terminal. */
+  /** Has the next frame write all rows again, because the terminal may have cut or moved them. */
+  invalidate(): void;
+  /** Forgets the rows that are shown, because another program may have written to the terminal. */
   forget(): void;
 }
 
@@ -22,12 +24,13 @@ export function createLiveRegion(reflow: Reflow): LiveRegion {
   let shown = NO_REGION;
   /** `undefined` if the cursor is in the row in which the region is to begin, and nothing is known of what is there. */
   let drawnFor: TerminalSize | undefined;
+  let isIntact = true;
 
   /** Returns the rows above the cursor if the region must be written again, or `undefined` if it is shown as it was drawn. */
   function rowsAbove(finished: readonly string[], size: TerminalSize): number | undefined {
     if (drawnFor === undefined) return 0;
     const { lines, cursor } = shown;
-    if (size.columns !== drawnFor.columns || size.rows !== drawnFor.rows)
+    if (!isIntact || size.columns !== drawnFor.columns || size.rows !== drawnFor.rows)
       return rowsAboveCursor({ lines, cursor, ...drawnFor }, size, reflow);
     return finished.length > 0 && size.columns < MIN_COLUMNS ? cursor.row : undefined;
   }
@@ -39,7 +42,11 @@ export function createLiveRegion(reflow: Reflow): LiveRegion {
       const text = frameText(shown, { finished, region, rowsAbove: rowsAbove(finished, size) });
       shown = region;
       drawnFor = size;
+      isIntact = true;
       return text;
+    },
+    invalidate() {
+      isIntact = false;
     },
     forget() {
       shown = NO_REGION;

@@ -197,6 +197,17 @@ describe("createLiveScreen", () => {
     expect([screen.columns, screen.rows]).toEqual([39, 5]);
   });
 
+  it("keeps a row of a part in one row of the terminal, also if the terminal draws it wider than it was measured", async () => {
+    const { device, screen } = setting(40);
+    // xterm.js draws each emoji of a family for itself.
+    screen.part("words", { rows: () => ({ lines: ["👩‍👩‍👧".repeat(19), "below"] }) });
+    screen.flush();
+    expect((await device.shown()).length).toBe(2);
+    screen.part("words", { rows: () => ({ lines: ["above", "below"] }) });
+    screen.flush();
+    expect(await device.shown()).toEqual(["above", "below"]);
+  });
+
   it("breaks an open line again when the terminal becomes narrower, and loses no word of it", async () => {
     const { device, screen } = setting(80);
     const text = "the quick brown fox jumps over the lazy dog and runs away";
@@ -208,6 +219,19 @@ describe("createLiveScreen", () => {
     screen.text("!");
     screen.close();
     expect((await device.transcript()).join(" ").replaceAll(/ +/g, " ")).toBe(`${text}!`);
+  });
+
+  it("draws all rows again after quick changes of size, of which the last one is reported alone", async () => {
+    const { device, screen } = setting(80);
+    const text = "a draft that is longer than the terminal will be for a moment";
+    screen.block(["finished"]);
+    screen.status("a status that is longer than the terminal will be for a moment");
+    screen.input({ prompt: "› ", text, cursor: text.length });
+    screen.flush();
+    const before = await device.shown();
+    await device.resize(40, 24, { isReported: false });
+    await device.resize(80);
+    expect(await device.shown()).toEqual(before);
   });
 
   it("shows the part of a long input that is being typed", async () => {

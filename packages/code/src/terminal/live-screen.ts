@@ -118,7 +118,10 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, process
   }
 
   // The terminal has already moved the rows, and the next size would move them again: they are drawn without delay.
-  const onResize = (): void => pace.flush();
+  const onResize = (): void => {
+    region.invalidate();
+    pace.flush();
+  };
   terminal.on?.("resize", onResize);
   process?.once("exit", close);
 
