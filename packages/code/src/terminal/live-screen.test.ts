@@ -155,6 +155,10 @@ describe("createLiveScreen", () => {
     expect(await device.shown()).toEqual(["a", "of the shell"]);
     screen.resume();
     expect(await device.shown()).toEqual(["a", "of the shell", "b", "working", "› draft"]);
+    screen.suspend();
+    device.write("$ ");
+    screen.resume();
+    expect(await device.shown()).toEqual(["a", "of the shell", "b", "working", "› draft"]);
   });
 
   it("writes what waits when it is closed, once, and later lines without delay", async () => {
@@ -195,6 +199,17 @@ describe("createLiveScreen", () => {
     screen.flush();
     expect(await device.shown()).toEqual(["finished", "word 16", "word 17", "word 18", "word 19", "› "]);
     expect([screen.columns, screen.rows]).toEqual([39, 5]);
+  });
+
+  it("writes finished lines whole in a terminal that is narrower than its rows", async () => {
+    const { device, screen } = setting(10);
+    const line = "abcdefghijklmno";
+    screen.part("words", { rows: () => ({ lines: [line] }) });
+    screen.flush();
+    screen.part("words", undefined);
+    screen.finished([line]);
+    screen.flush();
+    expect(await device.transcript()).toEqual([line]);
   });
 
   it("keeps a row of a part in one row of the terminal, also if the terminal draws it wider than it was measured", async () => {
