@@ -19,6 +19,8 @@ export interface XtermDevice extends Terminal {
   allRows(): readonly string[];
   /** Returns the rows that have left the screen. */
   scrolledAway(): readonly string[];
+  /** Returns the letters of all rows, each with a description of its style. */
+  styledRows(): readonly (readonly string[])[];
   /** Row on the screen and column of the cursor. */
   cursor(): readonly [row: number, column: number];
   /** Row of the cursor from the first line of the scrollback on. */
@@ -95,6 +97,13 @@ export function createXtermDevice({ columns = 80, rows = 24, reflowCursorLine = 
       return lines;
     },
     allRows: () => rowsFrom(0),
+    styledRows: () =>
+      rowsFrom(0).map((row, index) =>
+        Array.from(row, (letter, column) => {
+          const cell = buffer().getLine(index)?.getCell(column);
+          return `${letter} ${cell?.getFgColor()} ${cell?.getBgColor()} ${cell?.isBold()} ${cell?.isDim()} ${cell?.isItalic()}`;
+        }),
+      ),
     scrolledAway: () => rowsFrom(0).slice(0, buffer().baseY),
     cursor: () => [buffer().cursorY, buffer().cursorX],
     cursorLine: () => buffer().baseY + buffer().cursorY,

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/manual-clock.ts";
 import { createXtermDevice, XTERM_ENVIRONMENT } from "../../test/xterm-device.ts";
+import { createStyle } from "../text/style.ts";
 import { createLiveScreen } from "./live-screen.ts";
 
 function setting(columns = 40, rows = 24) {
@@ -139,6 +140,25 @@ describe("createLiveScreen", () => {
     expect(device.takeWritten()).toContain(
       "\u001b[31mred\u001b[0m\r\na   b\r\n\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007\u001b[0m",
     );
+  });
+
+  it("keeps the colour of a line in all rows that it is broken into", async () => {
+    const { device, screen } = setting(30);
+    screen.block([createStyle(true).yellow("a warning that is longer than a row\nand goes on")]);
+    screen.flush();
+    await device.settled();
+    const colours = device.styledRows().map((row) => new Set(row.filter((cell) => !cell.startsWith(" ")).map((cell) => cell.slice(2))));
+    expect(colours.map((inRow) => inRow.size)).toEqual([1, 1, 1]);
+    expect(new Set(colours.flatMap((inRow) => [...inRow])).size).toBe(1);
+    expect(device.styledRows()[1]?.[0]).toMatch(/^\S 3 /);
+  });
+
+  it("finishes an open line also if the block after it is empty", () => {
+    const { device, clock, screen } = setting();
+    screen.text("open");
+    screen.block([]);
+    clock.advance(0);
+    expect(device.takeWritten()).toContain("open\r\n");
   });
 
   it("removes the live region while it is suspended, and draws it again below what was written", async () => {

@@ -1,3 +1,4 @@
+import { carriedStyles } from "../text/carried-styles.ts";
 import { truncated } from "../text/display-width.ts";
 import { softWrapped } from "../text/wrapped.ts";
 import { closedLine } from "./closed-line.ts";
@@ -112,7 +113,6 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, process
   }
 
   function add(lines: readonly string[]): void {
-    if (lines.length === 0) return;
     finished.add(lines);
     request();
   }
@@ -152,14 +152,13 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, process
     },
     block(lines) {
       finished.add(openText.end());
-      const split = lines.flatMap((line) => line.split("\n"));
       // Never two empty lines in a row.
-      const added = split[0] === "" && finished.isAfterEmptyLine ? split.slice(1) : split;
-      add(added.flatMap((line) => softWrapped(line, columns())));
+      const added = lines[0] === "" && finished.isAfterEmptyLine ? lines.slice(1) : lines;
+      add(added.flatMap((line) => carriedStyles(line.split("\n").flatMap((row) => softWrapped(row, columns())))));
     },
     finished(lines) {
       finished.add(openText.end());
-      add(lines.flatMap((line) => line.split("\n")));
+      add(lines.flatMap((line) => carriedStyles(line.split("\n"))));
     },
     status(line) {
       if (line === shownStatus) return;
