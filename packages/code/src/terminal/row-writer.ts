@@ -20,7 +20,8 @@ export interface RowWriterOptions {
 // Without automatic wrap a line that is wider than it was measured cannot take two rows.
 const WRAP_OFF = "\u001b[?7l";
 const WRAP_ON = "\u001b[?7h";
-const ERASE_DOWN = "\u001b[J";
+// tmux moves what an erasure from the first cell of the screen erases into its history, so this one begins at the second cell.
+const ERASE_DOWN = "\u001b[K\u001b[C\u001b[J\r";
 const ERASE_LINE = "\u001b[2K";
 const NEXT_LINE = "\r\n";
 
