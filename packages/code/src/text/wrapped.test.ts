@@ -20,6 +20,29 @@ describe("wrapped", () => {
   });
 });
 
+describe("wrapped, for letters of several code points or columns", () => {
+  it("breaks between graphemes alone", () => {
+    const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+    const cluster = fc.constantFrom("👩‍👩‍👧", "🇩🇪", "👍🏽", "1️⃣", "e\u0301", "नि", "\u1112\u1161\u11ab", "世", "a", " ");
+    fc.assert(
+      fc.property(fc.array(cluster, { maxLength: 30 }), fc.integer({ min: 2, max: 12 }), (clusters, columns) => {
+        const line = clusters.join("");
+        const whole = [...graphemes.segment(line)].map(({ segment }) => segment).filter((segment) => segment !== " ");
+        const broken = wrapped(line, columns).flatMap((row) => [...graphemes.segment(row)].map(({ segment }) => segment));
+        expect(broken.filter((segment) => segment !== " ")).toEqual(whole);
+      }),
+    );
+  });
+
+  it("puts one letter into each row of a terminal that is narrower than a letter", () => {
+    expect(wrapped("世界", 1)).toEqual(["世", "界"]);
+  });
+
+  it("keeps the space at the end of a row that text may follow", () => {
+    expect(wrapped("abc ", 3)).toEqual(["abc", ""]);
+  });
+});
+
 describe("softWrapped", () => {
   it("keeps colours out of the width, indents what goes on, and leaves a long word whole", () => {
     const style = createStyle(true);
