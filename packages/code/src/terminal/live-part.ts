@@ -9,11 +9,14 @@ export interface LiveRows {
 /** The room that a part may take. */
 export interface LiveRoom {
   readonly columns: number;
-  /** Rows that the parts below and above leave to this one; a part that returns more lines loses its first ones. */
+  /**
+   * Rows of the whole region at first. If the parts do not fit, those that take too much are asked again, with the rows that are left to them; one that
+   * returns more lines loses its first ones, but never that of its cursor.
+   */
   readonly rows: number;
 }
 
-/** A part of the live region. The screen asks it for its lines at each frame, so it follows every width by itself. */
+/** A part of the live region. The screen asks it for its lines at each frame, so it follows every width by itself. If several parts have a cursor, that of the lowest is used. */
 export interface LivePart {
   rows(room: LiveRoom): LiveRows;
 }
