@@ -16,7 +16,10 @@ export interface LiveRoom {
   readonly rows: number;
 }
 
-/** A part of the live region. The screen asks it for its lines at each frame, so it follows every width by itself. If several parts have a cursor, that of the lowest is used. */
+/**
+ * A part of the live region. The screen asks it for its lines at each frame, so it follows every width by itself. If several parts have a
+ * cursor, that of the lowest is used.
+ */
 export interface LivePart {
   rows(room: LiveRoom): LiveRows;
 }
