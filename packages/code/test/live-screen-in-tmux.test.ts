@@ -48,6 +48,5 @@ it.skipIf(!hasTmux)(
       await terminal.resize(columns, rows);
       await check(columns);
     }
-    await terminal.type("q");
   },
 );
