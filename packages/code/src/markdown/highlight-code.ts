@@ -1,0 +1,108 @@
+import type { Highlighter } from "highlight.js/lib/core";
+import { CODE_LANGUAGES, type CodeLanguage, languageOfFence } from "./code-languages.ts";
+import { codeSpans } from "./code-spans.ts";
+import { PLAIN, type Row } from "./span.ts";
+import { splitLines } from "./wrap-spans.ts";
+
+/** Colours for code. What is not loaded yet is shown without them, so that no line waits. */
+export interface CodeHighlight {
+  /** Loads the language of a fence or file name, such as `ts`, with those within it. An unknown one has nothing to load. */
+  load(language: string): Promise<void>;
+  /** Colours the lines of one text, from the first to the last. */
+  painter(language: string): CodePainter;
+}
+
+export interface CodePainter {
+  /** Returns the next line, coloured in the state that the lines before it left. */
+  paint(line: string): Row;
+  /** Returns the same for a line that is not complete. */
+  peek(line: string): Row;
+}
+
+export interface HighlightOptions {
+  /** Receives the reason why a language that a text asked for could not be loaded; the text stays without colours. */
+  readonly onProblem?: (message: string) => void;
+}
+
+/** Lines and characters of a text beyond which it stays plain. */
+const MAX_LINES = 2_000;
+const MAX_LENGTH = 200_000;
+/** The length of an open construct, such as a comment, beyond which the rest of a text stays plain: it is read again for each line. */
+const MAX_OPEN = 16_000;
+
+export function createCodeHighlight({ onProblem = () => {} }: HighlightOptions = {}): CodeHighlight {
+  let library: Highlighter | undefined;
+  const loading = new Map<string, Promise<void>>();
+  const loaded = new Set<string>();
+
+  async function loadLanguage({ name, embeds = [], load }: CodeLanguage): Promise<void> {
+    const [core, definition] = await Promise.all([import("highlight.js/lib/core"), load()]);
+    library ??= core.default.newInstance();
+    library.registerLanguage(name, definition.default);
+    await Promise.all(CODE_LANGUAGES.filter((other) => embeds.includes(other.name)).map(loadOnce));
+    loaded.add(name);
+  }
+
+  function loadOnce(language: CodeLanguage): Promise<void> {
+    const known = loading.get(language.name);
+    if (known !== undefined) return known;
+    const started = loadLanguage(language);
+    loading.set(language.name, started);
+    return started;
+  }
+
+  return {
+    async load(language) {
+      const found = languageOfFence(language);
+      if (found !== undefined) await loadOnce(found);
+    },
+    painter(language) {
+      const found = languageOfFence(language);
+      if (found !== undefined && !loaded.has(found.name))
+        loadOnce(found).catch((error: unknown) => onProblem(`code in ${found.name} stays without colours: ${String(error)}`));
+      return createPainter((code) => {
+        if (found === undefined || library === undefined || !loaded.has(found.name)) return undefined;
+        const { value, _top } = library.highlight(code, { language: found.name, ignoreIllegals: true });
+        return { rows: splitLines(codeSpans(value)), isOpen: _top?.parent !== undefined };
+      });
+    },
+  };
+}
+
+/** A highlight that leaves all code as it is. */
+export function createPlainHighlight(): CodeHighlight {
+  return { load: () => Promise.resolve(), painter: () => createPainter(() => undefined) };
+}
+
+interface ColouredCode {
+  readonly rows: readonly Row[];
+  /** True if a construct of several lines is open at the end. */
+  readonly isOpen: boolean;
+}
+
+/** Reads again only the lines of the construct that is open, since the library cannot go on from a state. */
+function createPainter(colour: (code: string) => ColouredCode | undefined): CodePainter {
+  let open = "";
+  let lines = 0;
+  let length = 0;
+  let isPlain = false;
+
+  function coloured(line: string): ColouredCode | undefined {
+    return isPlain || line.length > MAX_OPEN ? undefined : colour(`${open}${line}\n`);
+  }
+
+  // The last row is the empty one after the newline.
+  const lastRow = (code: ColouredCode | undefined, line: string): Row => code?.rows.at(-2) ?? [{ text: line, look: PLAIN }];
+
+  return {
+    paint(line) {
+      lines += 1;
+      length += line.length + 1;
+      isPlain ||= lines > MAX_LINES || length > MAX_LENGTH || open.length > MAX_OPEN;
+      const code = coloured(line);
+      open = code?.isOpen === true ? `${open}${line}\n` : "";
+      return lastRow(code, line);
+    },
+    peek: (line) => lastRow(coloured(line), line),
+  };
+}

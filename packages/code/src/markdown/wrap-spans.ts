@@ -1,0 +1,144 @@
+import { displayWidth, fitting } from "../text/display-width.ts";
+import type { Row, Span } from "./span.ts";
+
+/** A text that stays on one row: a word, a single wide character with its punctuation, or the spaces between words. */
+interface Atom {
+  readonly spans: Span[];
+  width: number;
+  readonly isSpace: boolean;
+}
+
+// oxlint-disable-next-line no-control-regex -- ASCII is the common case
+const ASCII = /^[\u0000-\u007f]*$/;
+const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Punctuation that no row begins with, and punctuation that no row ends with. */
+const CLOSING = /^[、。，．！？）」』】〉》：；・ー々…’”％]/u;
+const OPENING = /[（「『【〈《‘“]$/u;
+
+/**
+ * Breaks text into rows at spaces and between wide characters. A word that is longer than a row gets a row of its own and stays
+ * whole, because a person may copy it: the terminal wraps it.
+ */
+export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
+  return splitLines(spans).flatMap((line) => wrapLine(line, Math.max(1, columns)));
+}
+
+/** Cuts rows that are wider than the screen, at any character. For rows that are drawn again. */
+export function cutRows(rows: readonly Row[], columns: number): Row[] {
+  return rows.flatMap((row) => (rowWidth(row) <= columns ? [row] : cutRow(row, columns)));
+}
+
+export function rowWidth(row: Row): number {
+  return row.reduce((width, { text }) => width + displayWidth(text), 0);
+}
+
+/** The width of the longest text that cannot be broken. */
+export function longestWord(spans: readonly Span[]): number {
+  return Math.max(0, ...splitLines(spans).flatMap((line) => atomsOf(line).map(({ width, isSpace }) => (isSpace ? 0 : width))));
+}
+
+/** The lines of spans whose texts contain newlines. */
+export function splitLines(spans: readonly Span[]): Span[][] {
+  const lines: Span[][] = [[]];
+  for (const { text, look } of spans)
+    for (const [index, part] of text.split("\n").entries()) {
+      if (index > 0) lines.push([]);
+      if (part !== "") lines.at(-1)?.push({ text: part, look });
+    }
+  return lines;
+}
+
+function wrapLine(line: Span[], columns: number): Row[] {
+  if (rowWidth(line) <= columns) return [line];
+  const rows: Row[] = [];
+  let row: Span[] = [];
+  let width = 0;
+  let space: Atom | undefined;
+  for (const atom of atomsOf(line)) {
+    if (atom.isSpace) {
+      space = atom;
+      continue;
+    }
+    const gap = space?.width ?? 0;
+    if (width > 0 && width + gap + atom.width > columns) {
+      rows.push(row);
+      row = [...atom.spans];
+      width = atom.width;
+    } else {
+      row.push(...(space?.spans ?? []), ...atom.spans);
+      width += gap + atom.width;
+    }
+    space = undefined;
+  }
+  return [...rows, row];
+}
+
+function atomsOf(line: readonly Span[]): Atom[] {
+  const atoms: Atom[] = [];
+  /** True if no row may break before the next character. */
+  let isGlued = false;
+  const add = (text: string, look: Span["look"], isSpace: boolean): void => {
+    const last = atoms.at(-1);
+    const width = displayWidth(text);
+    if (last !== undefined && last.isSpace === isSpace && (isGlued || isSpace)) {
+      last.spans.push({ text, look });
+      last.width += width;
+    } else atoms.push({ spans: [{ text, look }], width, isSpace });
+    isGlued = true;
+  };
+  for (const { text, look } of line)
+    for (const part of text.split(/( +)/)) {
+      if (part === "") continue;
+      if (part.startsWith(" ")) add(part, look, true);
+      else if (ASCII.test(part)) add(part, look, false);
+      else addWide(part, look);
+    }
+  return atoms;
+
+  function addWide(text: string, look: Span["look"]): void {
+    let word = "";
+    const addWord = (): void => {
+      if (word !== "") add(word, look, false);
+      word = "";
+    };
+    for (const { segment } of GRAPHEMES.segment(text)) {
+      if (displayWidth(segment) < 2) {
+        word += segment;
+        continue;
+      }
+      addWord();
+      const before = atoms.at(-1)?.spans.at(-1)?.text ?? "";
+      isGlued &&= CLOSING.test(segment) || OPENING.test(before);
+      add(segment, look, false);
+      isGlued = OPENING.test(segment);
+    }
+    if (word !== "" && CLOSING.test(word)) isGlued = true;
+    addWord();
+  }
+}
+
+function cutRow(row: Row, columns: number): Row[] {
+  const rows: Row[] = [];
+  let current: Span[] = [];
+  let left = columns;
+  for (const { text, look } of row) {
+    let rest = text;
+    while (rest !== "") {
+      let part = fitting(rest, left);
+      if (part === "" && current.length === 0) part = firstGrapheme(rest);
+      if (part !== "") current.push({ text: part, look });
+      rest = rest.slice(part.length);
+      left -= displayWidth(part);
+      if (rest === "") break;
+      rows.push(current);
+      current = [];
+      left = columns;
+    }
+  }
+  return current.length === 0 ? rows : [...rows, current];
+}
+
+function firstGrapheme(text: string): string {
+  for (const { segment } of GRAPHEMES.segment(text)) return segment;
+  return text;
+}
