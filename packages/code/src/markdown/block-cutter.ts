@@ -1,4 +1,15 @@
-import { closesFence, type Fence, fenceOf, indentOf, isHeading, isRule, isUnderline, type ListMark, listMarkOf, startsHtml } from "./line-marks.ts";
+import {
+  closesFence,
+  type Fence,
+  fenceOf,
+  indentOf,
+  isHeading,
+  isRule,
+  isUnderline,
+  type ListMark,
+  listMarkOf,
+  startsHtml,
+} from "./line-marks.ts";
 
 /** A part of a Markdown text that nothing after it can change. */
 export type Piece =
@@ -230,7 +241,7 @@ function cutterOf(state: State): BlockCutter {
       isParagraph: false,
       until: undefined,
       continues: false,
-    isRepeated: false,
+      isRepeated: false,
       fence: undefined,
       item: undefined,
     } satisfies State);

@@ -45,17 +45,16 @@ export const CODE_LANGUAGES: readonly CodeLanguage[] = [
   { name: "powershell", aliases: ["ps1", "pwsh"], load: () => import("highlight.js/lib/languages/powershell") },
 ];
 
-const BY_NAME: ReadonlyMap<string, CodeLanguage> = new Map(
-  CODE_LANGUAGES.flatMap((language) => [language.name, ...language.aliases].map((name) => [name, language] as const)),
-);
-
-/** The language of a fence's first line, such as `ts` or `{.python}`; `undefined` if it is not known. */
-export function languageOfFence(info: string): CodeLanguage | undefined {
-  return BY_NAME.get(/[\w+#-]+/.exec(info)?.[0].toLowerCase() ?? "");
+/** Returns a function that finds the language of a fence's first line, such as `ts` or `{.python}`; `undefined` if it is not known. */
+export function createLanguageIndex(languages: readonly CodeLanguage[]): (info: string) => CodeLanguage | undefined {
+  const byName = new Map(languages.flatMap((language) => [language.name, ...language.aliases].map((name) => [name, language] as const)));
+  return (info) => byName.get(/[\w+#-]+/.exec(info)?.[0].toLowerCase() ?? "");
 }
+
+const languageOf = createLanguageIndex(CODE_LANGUAGES);
 
 /** The language of a file, by the end of its name or by its whole name; `undefined` if it is not known. */
 export function languageOfFile(path: string): CodeLanguage | undefined {
-  const name = path.toLowerCase().split(/[\\/]/).at(-1) ?? "";
-  return BY_NAME.get(name) ?? BY_NAME.get(name.split(".").at(-1) ?? "");
+  const name = path.split(/[\\/]/).at(-1) ?? "";
+  return languageOf(name) ?? languageOf(name.slice(name.lastIndexOf(".") + 1));
 }

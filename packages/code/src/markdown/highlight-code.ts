@@ -1,12 +1,12 @@
 import type { Highlighter } from "highlight.js/lib/core";
-import { CODE_LANGUAGES, type CodeLanguage, languageOfFence } from "./code-languages.ts";
+import { CODE_LANGUAGES, type CodeLanguage, createLanguageIndex } from "./code-languages.ts";
 import { codeSpans } from "./code-spans.ts";
 import { PLAIN, type Row } from "./span.ts";
 import { splitLines } from "./wrap-spans.ts";
 
 /** Colours for code. What is not loaded yet is shown without them, so that no line waits. */
 export interface CodeHighlight {
-  /** Loads the language of a fence or file name, such as `ts`, with those within it. An unknown one has nothing to load. */
+  /** Loads the language of a fence or file name, such as `ts`, with those within it. Code of an unknown one stays plain. */
   load(language: string): Promise<void>;
   /** Colours the lines of one text, from the first to the last. */
   painter(language: string): CodePainter;
@@ -20,8 +20,10 @@ export interface CodePainter {
 }
 
 export interface HighlightOptions {
-  /** Receives the reason why a language that a text asked for could not be loaded; the text stays without colours. */
+  /** Receives the reason why a language could not be loaded; its code stays plain. */
   readonly onProblem?: (message: string) => void;
+  /** Default: those that the package knows. */
+  readonly languages?: readonly CodeLanguage[];
 }
 
 /** Lines and characters of a text beyond which it stays plain. */
@@ -30,7 +32,8 @@ const MAX_LENGTH = 200_000;
 /** The length of an open construct, such as a comment, beyond which the rest of a text stays plain: it is read again for each line. */
 const MAX_OPEN = 16_000;
 
-export function createCodeHighlight({ onProblem = () => {} }: HighlightOptions = {}): CodeHighlight {
+export function createCodeHighlight({ onProblem = () => {}, languages = CODE_LANGUAGES }: HighlightOptions = {}): CodeHighlight {
+  const find = createLanguageIndex(languages);
   let library: Highlighter | undefined;
   const loading = new Map<string, Promise<void>>();
   const loaded = new Set<string>();
@@ -39,27 +42,29 @@ export function createCodeHighlight({ onProblem = () => {} }: HighlightOptions =
     const [core, definition] = await Promise.all([import("highlight.js/lib/core"), load()]);
     library ??= core.default.newInstance();
     library.registerLanguage(name, definition.default);
-    await Promise.all(CODE_LANGUAGES.filter((other) => embeds.includes(other.name)).map(loadOnce));
+    await Promise.all(languages.filter((other) => embeds.includes(other.name)).map(loadOnce));
     loaded.add(name);
   }
 
   function loadOnce(language: CodeLanguage): Promise<void> {
     const known = loading.get(language.name);
     if (known !== undefined) return known;
-    const started = loadLanguage(language);
+    const started = loadLanguage(language).catch((error: unknown) =>
+      onProblem(`Code in ${language.name} is shown without colours, because its grammar could not be loaded: ${String(error)}`),
+    );
     loading.set(language.name, started);
     return started;
   }
 
   return {
     async load(language) {
-      const found = languageOfFence(language);
+      const found = find(language);
       if (found !== undefined) await loadOnce(found);
     },
     painter(language) {
-      const found = languageOfFence(language);
-      if (found !== undefined && !loaded.has(found.name))
-        loadOnce(found).catch((error: unknown) => onProblem(`code in ${found.name} stays without colours: ${String(error)}`));
+      const found = find(language);
+      // The lines that come before it is loaded stay plain.
+      if (found !== undefined) void loadOnce(found);
       return createPainter((code) => {
         if (found === undefined || library === undefined || !loaded.has(found.name)) return undefined;
         const { value, _top } = library.highlight(code, { language: found.name, ignoreIllegals: true });

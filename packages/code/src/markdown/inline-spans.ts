@@ -16,8 +16,7 @@ export function inlineSpans(tokens: readonly Token[], options: InlineOptions, lo
 
 function spansOf(token: MarkedToken, options: InlineOptions, look: Look): Span[] {
   const nested = (tokens: readonly Token[], change: Look): Span[] => inlineSpans(tokens, options, { ...look, ...change });
-  const marked = (mark: string, spans: Span[]): Span[] =>
-    options.marks ? [{ text: mark, look }, ...spans, { text: mark, look }] : spans;
+  const marked = (mark: string, spans: Span[]): Span[] => (options.marks ? [{ text: mark, look }, ...spans, { text: mark, look }] : spans);
   switch (token.type) {
     case "strong":
       return look.role === "heading" || look.role === "title"

@@ -38,7 +38,8 @@ marked.use({
       name: "math-block",
       level: "block",
       start: (source) => /^ {0,3}(?:\$\$|\\\[)/m.exec(source)?.index,
-      tokenizer: (source) => mathOf("math-block", /^ {0,3}(?:\$\$((?:(?!\n\s*\n)[\s\S])+?)\$\$|\\\[((?:(?!\n\s*\n)[\s\S])+?)\\\])[ \t]*(?:\n|$)/.exec(source)),
+      tokenizer: (source) =>
+        mathOf("math-block", /^ {0,3}(?:\$\$((?:(?!\n\s*\n)[\s\S])+?)\$\$|\\\[((?:(?!\n\s*\n)[\s\S])+?)\\\])[ \t]*(?:\n|$)/.exec(source)),
     },
     {
       name: "math",

@@ -61,7 +61,12 @@ function renderBlock(token: Token, options: BlockOptions): Row[] {
     case "table":
       return renderTable(known, options);
     case "blockquote": {
-      const quoted = renderBlocks(known.tokens, { ...options, columns: narrowed(columns, 2), look: { ...look, role: "quote" }, isItem: false });
+      const quoted = renderBlocks(known.tokens, {
+        ...options,
+        columns: narrowed(columns, 2),
+        look: { ...look, role: "quote" },
+        isItem: false,
+      });
       return quoted.map((row) => [{ text: "│ ", look: FAINT }, ...row]);
     }
     case "hr":
@@ -109,7 +114,10 @@ export function fenceRow(mark: string, info: string): Row {
 
 function renderCode({ raw, lang = "", text, codeBlockStyle }: Tokens.Code, { highlight }: BlockOptions): Row[] {
   const painter = highlight.painter(lang);
-  const lines = text.replace(/\n$/, "").split("\n").map((line) => painter.paint(line));
+  const lines = text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => painter.paint(line));
   if (codeBlockStyle === "indented") return lines.map((line) => [{ text: "    ", look: PLAIN }, ...line]);
   const mark = /^ *(`{3,}|~{3,})/.exec(raw)?.[1] ?? "```";
   return [fenceRow(mark, lang), ...(text === "" ? [] : lines), fenceRow(mark, "")];

@@ -59,7 +59,10 @@ function renderPiece(piece: Piece, state: PieceState, options: PieceOptions): { 
       const blocks = tokens.filter(({ type }) => type !== "space");
       const rows = renderBlocks(tokens, options);
       const before = blocks.at(-1)?.type ?? state.before;
-      return { rows: [...(piece.continues ? [] : gap(piece.isApart, blocks[0]?.type ?? "text")), ...rows], state: { before, painter: undefined } };
+      return {
+        rows: [...(piece.continues ? [] : gap(piece.isApart, blocks[0]?.type ?? "text")), ...rows],
+        state: { before, painter: undefined },
+      };
     }
   }
 }

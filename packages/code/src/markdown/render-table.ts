@@ -21,7 +21,8 @@ export function renderTable({ header, rows, align }: Tokens.Table, options: Tabl
   const head = header.map(({ tokens }) => inlineSpans(tokens, options, { ...look, bold: true }));
   const body = rows.map((row) => row.map(({ tokens }) => inlineSpans(tokens, options, look)));
   const widths = columnWidths([head, ...body], options.columns);
-  if (widths === undefined) return body.length === 0 ? head.flatMap((cell) => wrapSpans(cell, options.columns)) : listed(head, body, options.columns);
+  if (widths === undefined)
+    return body.length === 0 ? head.flatMap((cell) => wrapSpans(cell, options.columns)) : listed(head, body, options.columns);
   const line = (left: string, middle: string, right: string): Row => [
     { text: `${left}${widths.map((width) => "─".repeat(width + 2)).join(middle)}${right}`, look: FRAME },
   ];

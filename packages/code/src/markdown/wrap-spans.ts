@@ -13,6 +13,8 @@ const ASCII = /^[\u0000-\u007f]*$/;
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** Punctuation that no row begins with, and punctuation that no row ends with. */
 const CLOSING = /^[、。，．！？）」』】〉》：；・ー々…’”％]/u;
+/** Korean has spaces between its words. */
+const HANGUL = /^\p{Script=Hangul}/u;
 const OPENING = /[（「『【〈《‘“]$/u;
 
 /**
@@ -102,13 +104,13 @@ function atomsOf(line: readonly Span[]): Atom[] {
       word = "";
     };
     for (const { segment } of GRAPHEMES.segment(text)) {
-      if (displayWidth(segment) < 2) {
+      if (displayWidth(segment) < 2 || HANGUL.test(segment)) {
         word += segment;
         continue;
       }
       addWord();
       const before = atoms.at(-1)?.spans.at(-1)?.text ?? "";
-      isGlued &&= CLOSING.test(segment) || OPENING.test(before);
+      isGlued = CLOSING.test(segment) || OPENING.test(before);
       add(segment, look, false);
       isGlued = OPENING.test(segment);
     }

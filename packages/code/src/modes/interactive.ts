@@ -17,6 +17,9 @@ import type { Stores } from "../core/stores.ts";
 import { instructionStretches } from "../instructions/index.ts";
 import { contextLines } from "../render/context-lines.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
+import { createFoldedOutputs } from "../render/folded-outputs.ts";
+import { textOfMessage } from "../render/describe-event.ts";
+import { loadReading } from "../markdown/reading.ts";
 import { createLiveScreen } from "../terminal/live-screen.ts";
 import { printableLine } from "../text/printable.ts";
 import { projectRuleLines } from "../render/project-rule-lines.ts";
@@ -115,6 +118,12 @@ export async function converse(
   let session = known;
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout);
+  const reading = await loadReading({
+    colors: style.colors,
+    environment,
+    folds: createFoldedOutputs(),
+    onProblem: (message) => screen.block([style.dim(printableLine(message))]),
+  });
   const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
@@ -128,7 +137,9 @@ export async function converse(
   for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
   if (known !== undefined) {
     const view = await runner.sessions.get(known);
-    screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
+    const shown = view.messages.slice(-SHOWN_MESSAGES);
+    await reading.load(shown.map(textOfMessage));
+    screen.block(["", ...transcriptLines(shown, { style, columns: screen.columns, reading })]);
     const cost = resumeCost(view, host.now(), models);
     if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
   }
@@ -157,6 +168,7 @@ export async function converse(
   const conversation = createConversation({
     screen,
     style,
+    reading,
     model: launch.agent.model,
     host: {
       async start(text, model) {

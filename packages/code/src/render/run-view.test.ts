@@ -89,8 +89,24 @@ describe("createRunView", () => {
   it("prefers the diff that the tool made, which knows the lines around", () => {
     const output = "Edited src/a.js: 1 replacement.\n@@ -1,3 +1,3 @@\n before\n-let a = 1;\n+let a = 2;\n@@ -9,1 +9,1 @@\n-x\n+y";
     expect(shown(...call("edit_file", { path: "src/a.js", old_string: "1", new_string: "2" }, output)).notes).toBe(
-      ["● edit_file src/a.js", "  │   before", "  │ - let a = 1;", "  │ + let a = 2;", "  │   ⋮", "  │ - x", "  │ + y", ""].join("\n"),
+      [
+        "● edit_file src/a.js",
+        "  │ 1   before",
+        "  │ 2 - let a = 1;",
+        "  │ 2 + let a = 2;",
+        "  │     ⋮",
+        "  │ 9 - x",
+        "  │ 9 + y",
+        "",
+      ].join("\n"),
     );
+  });
+
+  it("shows the result of a patch as a diff under the names of its files", () => {
+    const output = "Updated a.ts.\n@@ -1,1 +1,1 @@\n-one\n+two\nMade b.ts.";
+    expect(
+      shown(...call("apply_patch", { input: "*** Begin Patch\n*** Update File: a.ts\n@@\n-one\n+two\n*** End Patch" }, output)).notes,
+    ).toBe(["● apply_patch a.ts", "  │     Updated a.ts.", "  │ 1 - one", "  │ 1 + two", "  │     Made b.ts.", ""].join("\n"));
   });
 
   it("marks a failed call and keeps the end of its message", () => {
