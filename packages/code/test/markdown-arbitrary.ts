@@ -20,10 +20,22 @@ const inline = fc
   .map((parts) => parts.join(" "));
 const indented = (text: string, by: number): string => text.replace(/\n(?=.)/g, `\n${" ".repeat(by)}`);
 const fence = fc
-  .tuple(fc.constantFrom("", "ts", "sh", "unknown"), fc.array(fc.oneof(words, fc.constantFrom("", "  - x", "# no heading", "/* open", "*/")), { maxLength: 6 }))
+  .tuple(
+    fc.constantFrom("", "ts", "sh", "unknown"),
+    fc.array(fc.oneof(words, fc.constantFrom("", "  - x", "# no heading", "/* open", "*/")), { maxLength: 6 }),
+  )
   .map(([info, lines]) => ["```" + info, ...lines, "```"].join("\n"));
 const paragraph = fc.array(inline, { minLength: 1, maxLength: 3 }).map((lines) => lines.join("\n"));
-const item = fc.tuple(inline, fc.option(fc.oneof(fence, inline.map((text) => `- ${text}`)), { nil: undefined, freq: 2 }));
+const item = fc.tuple(
+  inline,
+  fc.option(
+    fc.oneof(
+      fence,
+      inline.map((text) => `- ${text}`),
+    ),
+    { nil: undefined, freq: 2 },
+  ),
+);
 const list = fc.tuple(fc.boolean(), fc.array(item, { minLength: 1, maxLength: 4 })).map(([isOrdered, items]) =>
   items
     .map(([text, nested], index) => {
@@ -49,13 +61,52 @@ export const markdownBlock: fc.Arbitrary<string> = fc.oneof(
   smallTable,
 );
 
-export const markdownText: fc.Arbitrary<string> = fc.array(markdownBlock, { minLength: 1, maxLength: 6 }).map((blocks) => blocks.join("\n\n"));
+export const markdownText: fc.Arbitrary<string> = fc
+  .array(markdownBlock, { minLength: 1, maxLength: 6 })
+  .map((blocks) => blocks.join("\n\n"));
 
 /** Anything that looks like Markdown, in any order, with control characters. */
 export const markdownNoise: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
-      fc.constantFrom("\n", "\n\n", "- ", "1. ", "  ", "    ", "```", "~~~", "# ", "> ", "|", "|-|-|", "---", "===", "**", "*", "_", "`", "$", "$$", "\\[", "\\]", "[", "](", ")", "<!--", "-->", "<div>", "<pre>", "</pre>", "\t", "\r\n", "\u001b[31m", "\u001b]8;;", "\u0007", "\\"),
+      fc.constantFrom(
+        "\n",
+        "\n\n",
+        "- ",
+        "1. ",
+        "  ",
+        "    ",
+        "```",
+        "~~~",
+        "# ",
+        "> ",
+        "|",
+        "|-|-|",
+        "---",
+        "===",
+        "**",
+        "*",
+        "_",
+        "`",
+        "$",
+        "$$",
+        "\\[",
+        "\\]",
+        "[",
+        "](",
+        ")",
+        "<!--",
+        "-->",
+        "<div>",
+        "<pre>",
+        "</pre>",
+        "\t",
+        "\r\n",
+        "\u001b[31m",
+        "\u001b]8;;",
+        "\u0007",
+        "\\",
+      ),
       word,
       fc.string({ maxLength: 3 }),
     ),

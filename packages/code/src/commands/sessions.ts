@@ -42,7 +42,7 @@ export async function sessions({ action, json, cwd }: SessionsCommand, host: Com
   await forget(stores, action, result, host);
   if (action.type === "export" && action.file === "-") return 0;
   const style = createStyle(wantsColors(stdout, environment));
-  // What goes into a pipe stays as it was written.
+  // A pipe receives the Markdown as it was written.
   const isRead = result.texts !== undefined && !json && (stdout.isTTY === true || style.colors);
   const reading = isRead ? await loadReading({ colors: style.colors, environment }) : undefined;
   await reading?.load(result.texts ?? []);

@@ -15,7 +15,7 @@ import {
 export type Piece =
   /** Blocks between empty lines. `continues` is true if the piece before it is the beginning of the same block, which was too long. */
   | { readonly kind: "blocks"; readonly text: string; readonly isApart: boolean; readonly continues: boolean }
-  /** One item of a list. A part of a long item stands `indent` columns in. */
+  /** One item of a list. A part of a long item is indented by `indent` columns. */
   | { readonly kind: "item"; readonly text: string; readonly isApart: boolean; readonly number?: number; readonly indent?: number }
   | { readonly kind: "fence"; readonly mark: string; readonly info: string; readonly isApart: boolean }
   | { readonly kind: "code"; readonly line: string }
@@ -39,7 +39,7 @@ interface State {
   mode: "text" | "list" | "fence";
   lines: string[];
   length: number;
-  /** True if an empty line stands before the block. */
+  /** True if an empty line precedes the block. */
   isApart: boolean;
   /** Empty lines that belong to the item of a list only if something of it follows. */
   blanks: number;

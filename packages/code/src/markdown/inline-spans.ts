@@ -5,7 +5,7 @@ import { type Look, PLAIN, type Span } from "./span.ts";
 export interface InlineOptions {
   /** True if emphasis and code keep their marks. */
   readonly marks: boolean;
-  /** True if the terminal opens addresses that stand behind a text. */
+  /** True if the terminal knows hyperlinks (OSC 8). */
   readonly hyperlinks: boolean;
 }
 
@@ -36,7 +36,7 @@ function spansOf(token: MarkedToken, options: InlineOptions, look: Look): Span[]
       return [{ text: "\n", look }];
     case "html":
       return /^<br\s*\/?>$/i.test(token.raw) ? [{ text: "\n", look }] : [{ text: token.raw, look: { ...look, role: "markup" } }];
-    // The box of a task stands in the mark of its item.
+    // The box of a task is part of the mark of its item.
     case "checkbox":
       return [];
     case "text":

@@ -1,7 +1,7 @@
 const PROGRAMS: ReadonlySet<string> = new Set(["iTerm.app", "WezTerm", "vscode", "ghostty", "rio", "Tabby", "Hyper", "zed"]);
 const TERMS = /^(?:xterm-(?:kitty|ghostty)|foot|alacritty|wezterm|contour)/;
 
-/** True if the terminal opens hyperlinks (OSC 8), as far as its variables tell. A multiplexer may drop them, so there it is false. */
+/** True if the environment names a terminal that opens hyperlinks (OSC 8). False within a multiplexer, which may drop them. */
 export function knowsHyperlinks(environment: { readonly [name: string]: string | undefined }): boolean {
   const forced = environment["FORCE_HYPERLINK"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";

@@ -11,7 +11,7 @@ import { cutRows } from "./wrap-spans.ts";
 export interface MarkdownOptions {
   readonly theme: Theme;
   readonly highlight: CodeHighlight;
-  /** True if the terminal opens hyperlinks (OSC 8). Default false: addresses stand in the text. */
+  /** True if the terminal opens hyperlinks (OSC 8). Default false: addresses are shown in the text. */
   readonly hyperlinks?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { knowsHyperlinks } from "./knows-hyperlinks.ts";
 import { chooseTheme, createTheme, type Theme, type ThemeFacts } from "./theme.ts";
 import type { Words } from "./words.ts";
 
-/** How the words and the code of a session are shown on one screen. */
+/** The rendering of words and code on one screen. */
 export interface Reading {
   readonly theme: Theme;
   readonly highlight: CodeHighlight;

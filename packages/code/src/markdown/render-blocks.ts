@@ -11,7 +11,7 @@ export interface BlockOptions extends InlineOptions {
   readonly highlight: CodeHighlight;
   /** The look of the text around, such as that of a quote. */
   readonly look?: Look;
-  /** True within an item of a list, whose blocks stand together unless an empty line parts them. */
+  /** True within an item of a list, whose blocks are separated only where the source has an empty line. */
   readonly isItem?: boolean;
 }
 

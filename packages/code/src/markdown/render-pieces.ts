@@ -5,7 +5,7 @@ import { lexMarkdown } from "./lex-markdown.ts";
 import { type BlockOptions, fenceRow, isTight, renderBlocks, renderList } from "./render-blocks.ts";
 import { PLAIN, type Row } from "./span.ts";
 
-/** What the rendering of a piece depends on beside the piece. */
+/** The state between two pieces. */
 export interface PieceState {
   /** The type of the last block; `undefined` at the beginning of a text. */
   readonly before: string | undefined;

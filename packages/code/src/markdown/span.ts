@@ -26,7 +26,7 @@ export type Role =
   | "removed-word"
   | "faint";
 
-/** How a span looks. Absent fields change nothing. */
+/** The look of a span. Absent fields change nothing. */
 export interface Look {
   readonly role?: Role;
   readonly bold?: boolean;

@@ -11,6 +11,9 @@ interface Atom {
 // oxlint-disable-next-line no-control-regex -- ASCII is the common case
 const ASCII = /^[\u0000-\u007f]*$/;
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Characters of two columns that combine with nothing, which need no segmenter, unless a mark follows. */
+const IDEOGRAPHS = /((?:[\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60](?![\p{M}\u200d]))+)/u;
+const IDEOGRAPH = /^[\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60]/;
 /** Punctuation that no row begins with, and punctuation that no row ends with. */
 const CLOSING = /^[、。，．！？）」』】〉》：；・ー々…’”％]/u;
 /** Korean has spaces between its words. */
@@ -27,7 +30,7 @@ export function wrapSpans(spans: readonly Span[], columns: number): Row[] {
 
 /** Cuts rows that are wider than the screen, at any character. For rows that are drawn again. */
 export function cutRows(rows: readonly Row[], columns: number): Row[] {
-  return rows.flatMap((row) => (rowWidth(row) <= columns ? [row] : cutRow(row, columns)));
+  return rows.flatMap((row) => (fits(row, columns) ? [row] : cutRow(row, columns)));
 }
 
 export function rowWidth(row: Row): number {
@@ -50,8 +53,19 @@ export function splitLines(spans: readonly Span[]): Span[][] {
   return lines;
 }
 
+/** True if a row is within the width. Long rows are not measured to their end. */
+function fits(row: Row, columns: number): boolean {
+  let left = columns;
+  for (const { text } of row) {
+    const part = fitting(text, left);
+    if (part.length < text.length) return false;
+    left -= displayWidth(part);
+  }
+  return true;
+}
+
 function wrapLine(line: Span[], columns: number): Row[] {
-  if (rowWidth(line) <= columns) return [line];
+  if (fits(line, columns)) return [line];
   const rows: Row[] = [];
   let row: Span[] = [];
   let width = 0;
@@ -79,9 +93,8 @@ function atomsOf(line: readonly Span[]): Atom[] {
   const atoms: Atom[] = [];
   /** True if no row may break before the next character. */
   let isGlued = false;
-  const add = (text: string, look: Span["look"], isSpace: boolean): void => {
+  const add = (text: string, width: number, look: Span["look"], isSpace: boolean): void => {
     const last = atoms.at(-1);
-    const width = displayWidth(text);
     if (last !== undefined && last.isSpace === isSpace && (isGlued || isSpace)) {
       last.spans.push({ text, look });
       last.width += width;
@@ -91,31 +104,44 @@ function atomsOf(line: readonly Span[]): Atom[] {
   for (const { text, look } of line)
     for (const part of text.split(/( +)/)) {
       if (part === "") continue;
-      if (part.startsWith(" ")) add(part, look, true);
-      else if (ASCII.test(part)) add(part, look, false);
+      if (part.startsWith(" ")) add(part, part.length, look, true);
+      else if (ASCII.test(part)) add(part, part.length, look, false);
       else addWide(part, look);
     }
   return atoms;
 
   function addWide(text: string, look: Span["look"]): void {
+    for (const part of text.split(IDEOGRAPHS)) {
+      if (IDEOGRAPH.test(part)) for (const character of part) addIdeograph(character, 2, look);
+      else if (part !== "") addGraphemes(part, look);
+    }
+  }
+
+  function addGraphemes(text: string, look: Span["look"]): void {
     let word = "";
     const addWord = (): void => {
-      if (word !== "") add(word, look, false);
+      if (word === "") return;
+      if (CLOSING.test(word)) isGlued = true;
+      add(word, displayWidth(word), look, false);
       word = "";
     };
     for (const { segment } of GRAPHEMES.segment(text)) {
-      if (displayWidth(segment) < 2 || HANGUL.test(segment)) {
+      const width = displayWidth(segment);
+      if (width < 2 || HANGUL.test(segment)) {
         word += segment;
         continue;
       }
       addWord();
-      const before = atoms.at(-1)?.spans.at(-1)?.text ?? "";
-      isGlued = CLOSING.test(segment) || OPENING.test(before);
-      add(segment, look, false);
-      isGlued = OPENING.test(segment);
+      addIdeograph(segment, width, look);
     }
-    if (word !== "" && CLOSING.test(word)) isGlued = true;
     addWord();
+  }
+
+  /** Adds a character before and after which a row may break. */
+  function addIdeograph(character: string, width: number, look: Span["look"]): void {
+    isGlued = CLOSING.test(character) || OPENING.test(atoms.at(-1)?.spans.at(-1)?.text ?? "");
+    add(character, width, look, false);
+    isGlued = OPENING.test(character);
   }
 }
 

@@ -22,7 +22,7 @@ export function markChangedWords(rows: readonly DiffRow[]): DiffRow[] {
     if (rows[start]?.sign !== "-") continue;
     const middle = endOf(rows, start, "-");
     const end = endOf(rows, middle, "+");
-    // With unlike counts nobody can tell which line became which; the first ones are a guess that the likeness confirms.
+    // If the counts differ, the pairs are a guess, which the likeness of the lines confirms.
     for (let index = 0; index < Math.min(middle - start, end - middle) && pairs < MAX_PAIRS; index += 1, pairs += 1) {
       const [before, after] = [rows[start + index], rows[middle + index]];
       const words = before && after && changedWords(before.text, after.text);

@@ -23,7 +23,7 @@ export interface DiffOptions {
   readonly theme?: Theme | undefined;
   /** Colours for the lines of a file that are no change, and for those of a new file. */
   readonly highlight?: CodeHighlight | undefined;
-  /** The file; its name tells the language. */
+  /** The file; its name decides the language. */
   readonly path?: string | undefined;
   /** Keeps the whole diff if lines of it are left out. */
   readonly keep?: KeepFolded | undefined;
@@ -41,7 +41,7 @@ const LOOKS: { readonly [sign in DiffRow["sign"]]: Look } = {
 };
 const FAINT = LOOKS[" "];
 
-/** What changed between two texts, as coloured lines with `-` and `+`; hunks are told apart by a line of dots. */
+/** Returns the changes between two texts as coloured lines with `-` and `+`. A line of dots separates hunks. */
 export function diffLines(before: string, after: string, { context = 1, ...options }: DiffOptions): string[] {
   const isCompared = before !== "" && after !== "";
   const patch = isCompared ? structuredPatch("", "", before, after, "", "", { context, maxEditLength: MAX_EDITS }) : undefined;

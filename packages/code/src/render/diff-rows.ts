@@ -36,7 +36,7 @@ function rowsOfHunk({ oldStart, newStart, lines }: Hunk, numbers: boolean): Diff
   });
 }
 
-/** The rows of a unified diff. A line outside of its hunks, such as a note or the name of a file, stands for itself. */
+/** The rows of a unified diff. A line outside of its hunks, such as a note or the name of a file, is a row of its own. */
 export function rowsOfPatch(patch: string): DiffRow[] {
   const rows: DiffRow[] = [];
   let hunk: { readonly oldStart: number; readonly newStart: number; readonly lines: string[] } | undefined;

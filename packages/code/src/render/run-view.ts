@@ -25,7 +25,7 @@ export interface RunViewOptions {
   readonly style: Style;
   /** Unix ms. */
   readonly now: () => number;
-  /** Whether questions are shown; whoever asks them one by one shows them then. Default true. */
+  /** False if the caller shows the questions. Default true. */
   readonly questions?: boolean;
   /** Known before the run says it. */
   readonly model?: string;
@@ -35,7 +35,7 @@ export interface RunViewOptions {
   readonly reading?: Reading | undefined;
 }
 
-// What a thinking model says can be long, and only its last lines are shown.
+// Characters of thinking that are kept: only its last lines are shown.
 const MAX_THINKING = 20_000;
 
 // The status line is cut to the width, which styled text cannot be.
@@ -152,7 +152,7 @@ export function createRunView({
         break;
       case "retry":
       case "gap":
-        // What was seen of this response is void or has holes: it is shown again, whole.
+        // The visible part of this response is void or has holes. The response is shown again, whole.
         words.drop();
         streamed = false;
         thinking = "";
@@ -170,7 +170,7 @@ export function createRunView({
         break;
       case "tool-result": {
         const lines = toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, viewOptions());
-        // Calls that are told in one line stand close together.
+        // Calls of one line have no empty line between them.
         block(lines, after !== "header" || lines.length > 1);
         if (lines.length === 1) after = "header";
         calls.delete(event.callId);

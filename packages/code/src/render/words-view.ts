@@ -46,7 +46,7 @@ function liveView(screen: PartsScreen, words: Words): WordsView {
       write(words.push(delta, screen.columns));
       screen.changed();
     },
-    // Blocks stand above what is open.
+    // Blocks are written above the open text.
     interrupt() {},
     end() {
       if (!isOpen) return;
