@@ -63,7 +63,9 @@ describe("createCodeHighlight", () => {
     const late = createCodeHighlight();
     const painter = late.painter("ts");
     expect(painter.paint("let a")).toEqual([{ text: "let a", look: PLAIN }]);
+    expect(late.isLoaded("ts")).toBe(false);
     await late.load("ts");
+    expect(late.isLoaded("ts")).toBe(true);
     expect(painter.paint("let a")[0]?.look.role).toBe("keyword");
   });
 

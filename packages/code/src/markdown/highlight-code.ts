@@ -8,6 +8,8 @@ import { splitLines } from "./wrap-spans.ts";
 export interface CodeHighlight {
   /** Loads the language of a fence or file name, such as `ts`, with those within it. Code of an unknown one stays plain. */
   load(language: string): Promise<void>;
+  /** True if code of a language gets colours. */
+  isLoaded(language: string): boolean;
   /** Colours the lines of one text, from the first to the last. */
   painter(language: string): CodePainter;
 }
@@ -61,6 +63,7 @@ export function createCodeHighlight({ onProblem = () => {}, languages = CODE_LAN
       const found = find(language);
       if (found !== undefined) await loadOnce(found);
     },
+    isLoaded: (language) => loaded.has(find(language)?.name ?? ""),
     painter(language) {
       const found = find(language);
       // The lines that come before it is loaded stay plain.
@@ -76,7 +79,7 @@ export function createCodeHighlight({ onProblem = () => {}, languages = CODE_LAN
 
 /** A highlight that leaves all code as it is. */
 export function createPlainHighlight(): CodeHighlight {
-  return { load: () => Promise.resolve(), painter: () => createPainter(() => undefined) };
+  return { load: () => Promise.resolve(), isLoaded: () => false, painter: () => createPainter(() => undefined) };
 }
 
 interface ColouredCode {

@@ -3,11 +3,11 @@ import { Marked, type Token, Tokenizer } from "marked";
 import markedCjkFriendly from "marked-cjk-friendly";
 
 /** Mathematics that could be written in Unicode. */
-export interface MathToken {
+export type MathToken = {
   readonly type: "math" | "math-block";
   readonly raw: string;
   readonly text: string;
-}
+};
 
 /** Marks of emphasis in a paragraph beyond which none is read. */
 const MAX_MARKS = 400;

@@ -3,25 +3,32 @@ import type { Theme } from "./theme.ts";
 
 /** Rows as text for a terminal. Spaces at the end of a row are dropped. */
 export function paintRows(rows: readonly Row[], theme: Theme): string[] {
-  return rows.map((row) => paintRow(row, theme));
+  return rows.map((row) => paintRow(trimmed(row), theme));
 }
 
 export function paintRow(row: Row, theme: Theme): string {
   let painted = "";
   let text = "";
   let look: Look | undefined;
-  const flush = (isLast: boolean): void => {
-    const shown = isLast ? text.trimEnd() : text;
-    if (look !== undefined && shown !== "") painted += linked(theme.paint(shown, look), look.href);
+  const flush = (): void => {
+    if (look !== undefined && text !== "") painted += linked(theme.paint(text, look), look.href);
     text = "";
   };
   for (const span of row) {
-    if (span.look !== look) flush(false);
+    if (span.look !== look) flush();
     look = span.look;
     text += span.text;
   }
-  flush(true);
+  flush();
   return painted;
+}
+
+function trimmed(row: Row): Row {
+  const last = row.at(-1);
+  const text = last?.text.trimEnd();
+  if (last === undefined || text === undefined || text === last.text) return row;
+  const rest = row.slice(0, -1);
+  return text === "" ? trimmed(rest) : [...rest, { ...last, text }];
 }
 
 /** A hyperlink (OSC 8) around a text. */

@@ -1,4 +1,4 @@
-import type { Token } from "marked";
+import type { Token, Tokens } from "marked";
 import type { Piece } from "./block-cutter.ts";
 import type { CodePainter } from "./highlight-code.ts";
 import { lexMarkdown } from "./lex-markdown.ts";
@@ -80,6 +80,6 @@ function itemRows({ text, number, indent }: Extract<Piece, { readonly kind: "ite
     : renderBlocks(lexMarkdown(text), options);
 }
 
-function isList(token: Token): token is Extract<Token, { type: "list"; items: object[] }> {
+function isList(token: Token): token is Tokens.List {
   return token.type === "list";
 }

@@ -9,8 +9,8 @@ const MAX_EDITS = 60;
 const MIN_LIKENESS = 0.5;
 const MAX_PAIRS = 400;
 
-const REMOVED: Look = { role: "removed" };
-const ADDED: Look = { role: "added" };
+export const REMOVED: Look = { role: "removed" };
+export const ADDED: Look = { role: "added" };
 const REMOVED_WORD: Look = { role: "removed-word" };
 const ADDED_WORD: Look = { role: "added-word" };
 

@@ -56,8 +56,8 @@ describe("diffLines", () => {
     const theme = createTheme("ansi");
     const painted = diffLines("let total = a + b;\nx", "let total = a - b;\nx", { style, theme, columns: 60 });
     expect(painted.slice(0, 2)).toEqual([
-      "\u001b[31m- \u001b[0m\u001b[31mlet total = a \u001b[0m\u001b[31;7m+\u001b[0m\u001b[31m b;\u001b[0m",
-      "\u001b[32m+ \u001b[0m\u001b[32mlet total = a \u001b[0m\u001b[32;7m-\u001b[0m\u001b[32m b;\u001b[0m",
+      "\u001b[31m- let total = a \u001b[0m\u001b[31;7m+\u001b[0m\u001b[31m b;\u001b[0m",
+      "\u001b[32m+ let total = a \u001b[0m\u001b[32;7m-\u001b[0m\u001b[32m b;\u001b[0m",
     ]);
     const unlike = diffLines("something else\n", "entirely different words\n", { style, theme, columns: 60 });
     expect(unlike.join("")).not.toContain(";7m");
@@ -70,6 +70,15 @@ describe("diffLines", () => {
     const [context = "", removed = ""] = diffLines("let a;\nlet b;", "let a;\nlet c;", options);
     expect(context).toContain("\u001b[35mlet\u001b[0m");
     expect(removed).not.toContain("\u001b[35m");
+    expect(diffLines("", "// all of it\nplain", options)).toEqual(["\u001b[32m+ \u001b[0m\u001b[2m// all of it\u001b[0m", "\u001b[32m+ \u001b[0mplain"]);
+  });
+
+  it("shows code in the colours of the change until its language is loaded", async () => {
+    const late = createCodeHighlight();
+    const options = { style, theme: createTheme("ansi"), columns: 60, highlight: late, path: "a.ts" };
+    expect(diffLines("", "let a;", options)).toEqual(["\u001b[32m+ let a;\u001b[0m"]);
+    await late.load("ts");
+    expect(diffLines("", "let a;", options)[0]).toContain("\u001b[35mlet");
   });
 
   it("leaves out lines beyond the limit and keeps them for opening", () => {
@@ -90,6 +99,10 @@ describe("diffLines", () => {
     const text = Array.from({ length: 3_000 }, (_, index) => `line ${index + 1}`).join("\n");
     expect(plain("", `${text}\n`, { maxLines: 5_000 })).toHaveLength(3_000);
     expect(plain("a\n", "")).toEqual(["- a"]);
+  });
+
+  it("keeps spaces at the end of a changed line, where they may be the change", () => {
+    expect(plain("a", "a  ")).toEqual(["- a", "+ a  "]);
   });
 
   it("shows no control character", () => {

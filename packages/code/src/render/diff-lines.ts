@@ -6,7 +6,7 @@ import type { Look, Row } from "../markdown/span.ts";
 import { createTheme, type Theme } from "../markdown/theme.ts";
 import { cutRows, rowWidth } from "../markdown/wrap-spans.ts";
 import type { Style } from "../text/style.ts";
-import { markChangedWords } from "./changed-words.ts";
+import { ADDED, markChangedWords, REMOVED } from "./changed-words.ts";
 import { type DiffRow, patchedFile, rowsOfHunks, rowsOfPatch, rowsOfPatchText } from "./diff-rows.ts";
 import { foldNote, type KeepFolded } from "./fold-lines.ts";
 
@@ -33,8 +33,8 @@ export interface DiffOptions {
 const MAX_EDITS = 1_000;
 
 const LOOKS: { readonly [sign in DiffRow["sign"]]: Look } = {
-  "+": { role: "added" },
-  "-": { role: "removed" },
+  "+": ADDED,
+  "-": REMOVED,
   " ": { role: "faint" },
   "@": { role: "faint" },
   "*": { bold: true },
@@ -66,18 +66,17 @@ export function hunkLine({ style }: Pick<DiffOptions, "style">): string {
 
 function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] {
   const { style, columns, maxLines = 60, whole = false, keep, theme = createTheme(style.colors ? "ansi" : "none") } = options;
-  const digits = Math.max(0, ...rows.map(({ number }) => String(number ?? "").length));
+  const digits = rows.reduce((most, { number }) => Math.max(most, String(number ?? "").length), 0);
   const gutter = digits === 0 ? 0 : digits + 1;
   const width = Math.max(4, columns - gutter - 2);
   const coloured = colouredRows(markChangedWords(rows), options);
   const painted = coloured.flatMap(({ row, code }) => {
     if (row.sign === "@") return [`${" ".repeat(gutter)}${hunkLine({ style })}`];
     const parts = whole ? cutRows([code], width) : [shortened(code, width)];
-    const number: Look = FAINT;
     return parts.map((part, index) =>
       paintRow(
         [
-          ...(gutter === 0 ? [] : [{ text: `${(index === 0 ? String(row.number ?? "") : "").padStart(digits)} `, look: number }]),
+          ...(gutter === 0 ? [] : [{ text: `${(index === 0 ? String(row.number ?? "") : "").padStart(digits)} `, look: FAINT }]),
           { text: index === 0 && row.sign !== "*" ? `${row.sign} ` : "  ", look: LOOKS[row.sign] },
           ...part,
         ],
@@ -96,7 +95,9 @@ function colouredRows(rows: readonly DiffRow[], { highlight, path }: DiffOptions
   let painter: CodePainter | undefined;
   const restart = (): void => {
     const language = file === undefined ? undefined : languageOfFile(file);
-    painter = language === undefined ? undefined : highlight?.painter(language.name);
+    // The painter of a language that is not loaded yet loads it for the next diff.
+    const wanted = language === undefined ? undefined : highlight?.painter(language.name);
+    painter = language !== undefined && highlight?.isLoaded(language.name) === true ? wanted : undefined;
   };
   restart();
   return rows.map((row) => {
@@ -108,7 +109,7 @@ function colouredRows(rows: readonly DiffRow[], { highlight, path }: DiffOptions
     // Lines of the old side would confuse the state of the new one.
     const code = row.sign === " " || row.sign === "+" ? painter?.paint(row.text) : undefined;
     if (row.sign === "+" && !isNew) return { row, code: row.marked ?? plain };
-    return { row, code: row.marked ?? (code === undefined || code.length < 2 ? plain : code) };
+    return { row, code: row.marked ?? code ?? plain };
   });
 }
 
