@@ -70,7 +70,10 @@ describe("diffLines", () => {
     const [context = "", removed = ""] = diffLines("let a;\nlet b;", "let a;\nlet c;", options);
     expect(context).toContain("\u001b[35mlet\u001b[0m");
     expect(removed).not.toContain("\u001b[35m");
-    expect(diffLines("", "// all of it\nplain", options)).toEqual(["\u001b[32m+ \u001b[0m\u001b[2m// all of it\u001b[0m", "\u001b[32m+ \u001b[0mplain"]);
+    expect(diffLines("", "// all of it\nplain", options)).toEqual([
+      "\u001b[32m+ \u001b[0m\u001b[2m// all of it\u001b[0m",
+      "\u001b[32m+ \u001b[0mplain",
+    ]);
   });
 
   it("shows code in the colours of the change until its language is loaded", async () => {

@@ -1,7 +1,12 @@
 import type { AgentEvent, CallId, DurableEvent, JsonValue, RunId, SessionId, TransientEvent, Usd } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createPlainScreen } from "../terminal/plain-screen.ts";
+import { createPlainHighlight } from "../markdown/highlight-code.ts";
+import { createMarkdownWords, markdownLines } from "../markdown/markdown-words.ts";
+import type { Reading } from "../markdown/reading.ts";
+import { createTheme } from "../markdown/theme.ts";
 import { createRunView } from "./run-view.ts";
+import type { PartsScreen } from "./words-view.ts";
 import { createStyle } from "../text/style.ts";
 
 const START = 1_700_000_000_000;
@@ -202,5 +207,61 @@ describe("createRunView", () => {
     expect(
       shown(start, { type: "usage", usage, cost: null, model: "m" }, { type: "run-suspend", reason: "awaiting-approval", waits: [] }).notes,
     ).toBe("‖ awaiting-approval · test/model · 0 turns · 1.2k in, 80 out · cost unknown · 2 s\n");
+  });
+});
+
+describe("createRunView on a screen that draws open text again", () => {
+  const options = { theme: createTheme("none"), highlight: createPlainHighlight() };
+  const reading: Reading = {
+    ...options,
+    load: async () => {},
+    words: () => createMarkdownWords(options),
+    lines: (text, columns) => markdownLines(text, columns, options),
+  };
+
+  function written(...events: readonly (DurableEvent | TransientEvent)[]): readonly string[] {
+    const lines: string[] = [];
+    const screen: PartsScreen = {
+      columns: 60,
+      part() {},
+      changed() {},
+      finished: (added) => void lines.push(...added),
+      text: () => expect.unreachable("words are Markdown here"),
+      endText() {},
+      block: (added) => void lines.push(...added),
+      status() {},
+    };
+    const view = createRunView({ screen, style: createStyle(false), now: () => START, reading });
+    for (const [index, event] of events.entries())
+      view.show({ ...event, runId: "r1" as RunId, seq: index + 1, at: START + index * 1_000 } as AgentEvent);
+    return lines;
+  }
+
+  it("renders Markdown, whether or not its deltas were seen", () => {
+    const table = "| a |\n|---|\n| 1 |";
+    const shownTable = ["┌───┐", "│ a │", "├───┤", "│ 1 │", "└───┘"];
+    expect(written(start, delta("| a |\n|--"), delta("-|\n| 1 |"), response(table))).toEqual(shownTable);
+    expect(written(start, response(table))).toEqual(shownTable);
+  });
+
+  it("writes the rest of a text that a run ends in", () => {
+    expect(written(start, delta("half a sen"), { ...complete, reason: "aborted" } as DurableEvent)).toEqual([
+      "half a sen",
+      "",
+      expect.stringMatching(/^✗ aborted/),
+    ]);
+  });
+
+  it("drops what was open of a response that is void", () => {
+    const retry: DurableEvent = { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 0 };
+    expect(written(start, delta("# A\n\nhal"), retry, response("# A\n\nhalf"))).toEqual([
+      "# A",
+      "",
+      "↻ stream broke off; trying again (1)",
+      "",
+      "# A",
+      "",
+      "half",
+    ]);
   });
 });
