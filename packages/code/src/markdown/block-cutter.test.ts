@@ -68,6 +68,11 @@ describe("createBlockCutter", () => {
     expect(piecesOf("Steps:\n- a")).toHaveLength(2);
   });
 
+  it("ends a list at text after an empty line that is not indented", () => {
+    expect(piecesOf("- a\n\n  of a\n\nb").map(({ kind }) => kind)).toEqual(["item", "blocks"]);
+    expect(piecesOf("- a\nof a").map(({ kind }) => kind)).toEqual(["item"]);
+  });
+
   it("leaves HTML and mathematics whole until their end", () => {
     expect(piecesOf("<!-- a\n\n- b -->\n\nc").map(shown)).toEqual(["<!-- a\n\n- b -->", "c"]);
     expect(piecesOf("$$\n- b\n$$").map(shown)).toEqual(["$$\n- b\n$$"]);

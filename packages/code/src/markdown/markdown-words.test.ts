@@ -92,6 +92,23 @@ describe("createMarkdownWords", () => {
     expect(words.rows({ columns: 10, rows: 9 }).lines).toEqual(["one two", "three four"]);
   });
 
+  it("draws what each delta added", () => {
+    const words = createMarkdownWords(PLAIN);
+    const drawn = ["one", " two", "\n", "three"].map((delta) => {
+      words.push(delta, 80);
+      return words.rows({ columns: 80, rows: 9 }).lines;
+    });
+    expect(drawn).toEqual([["one"], ["one two"], ["one two"], ["one two", "three"]]);
+  });
+
+  it("shows a block that was cut for its length without a gap, and a table under its heading again", () => {
+    const text = Array.from({ length: 900 }, (_, index) => `line ${index}`).join("\n");
+    expect(markdownLines(text, 80, PLAIN)).toEqual(text.split("\n"));
+    const table = markdownLines(["|a|", "|-|", ...Array.from({ length: 150 }, () => "|x|")].join("\n"), 80, PLAIN);
+    expect(table.filter((line) => line.includes("a"))).toHaveLength(2);
+    expect([table.filter((line) => line.includes("x")).length, table.includes("")]).toEqual([150, false]);
+  });
+
   it("keeps the open part of a long fence at one line", () => {
     const words = createMarkdownWords(PLAIN);
     let finished = 0;

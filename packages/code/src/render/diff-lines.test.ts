@@ -127,6 +127,10 @@ describe("patchLines", () => {
   });
 });
 
+it("numbers a removed line on the old side and all others on the new side", () => {
+  expect(patchLines("@@ -7,3 +7,3 @@\n+x\n a\n-b\n c", { style, columns: 40 })).toEqual(["7 + x", "8   a", "8 - b", "9   c"]);
+});
+
 describe("patchTextLines", () => {
   it("shows every line of a patch, with the names of its files", () => {
     const patch = ["*** Begin Patch", "*** Update File: a.ts", "@@ function a", " same", "-old", "+new", "*** End Patch"].join("\n");
