@@ -92,6 +92,13 @@ describe("createMarkdownWords", () => {
     expect(words.rows({ columns: 10, rows: 9 }).lines).toEqual(["one two", "three four"]);
   });
 
+  it("draws emphasis before its end has arrived", () => {
+    const words = createMarkdownWords(COLOURED);
+    words.push("a **bold wo", 80);
+    expect(words.rows({ columns: 80, rows: 9 }).lines).toEqual(["a \u001b[1mbold wo\u001b[0m"]);
+    expect(words.end(80)).toEqual(["a **bold wo"]);
+  });
+
   it("draws what each delta added", () => {
     const words = createMarkdownWords(PLAIN);
     const drawn = ["one", " two", "\n", "three"].map((delta) => {

@@ -1,5 +1,6 @@
 import type { Token, Tokens } from "marked";
 import type { Piece } from "./block-cutter.ts";
+import { closeMarks } from "./close-marks.ts";
 import type { CodePainter } from "./highlight-code.ts";
 import { lexMarkdown } from "./lex-markdown.ts";
 import { type BlockOptions, fenceRow, isTight, renderBlocks, renderList } from "./render-blocks.ts";
@@ -28,8 +29,9 @@ export function renderPieces(
 ): { readonly rows: Row[]; readonly state: PieceState } {
   const rows: Row[] = [];
   let current = state;
-  for (const piece of pieces) {
-    const rendered = renderPiece(piece, current, options);
+  for (const [index, piece] of pieces.entries()) {
+    const isLast = options.isOpen === true && index === pieces.length - 1;
+    const rendered = renderPiece(isLast ? closed(piece) : piece, current, options);
     rows.push(...rendered.rows);
     current = rendered.state;
   }
@@ -65,6 +67,11 @@ function renderPiece(piece: Piece, state: PieceState, options: PieceOptions): { 
       };
     }
   }
+}
+
+/** The last piece of a text that is open. */
+function closed(piece: Piece): Piece {
+  return piece.kind === "blocks" || piece.kind === "item" ? { ...piece, text: closeMarks(piece.text) } : piece;
 }
 
 function itemRows({ text, number, indent }: Extract<Piece, { readonly kind: "item" }>, options: PieceOptions): Row[] {
