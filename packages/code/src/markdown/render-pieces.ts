@@ -30,8 +30,9 @@ export function renderPieces(
   const rows: Row[] = [];
   let current = state;
   for (const [index, piece] of pieces.entries()) {
-    const isLast = options.isOpen === true && index === pieces.length - 1;
-    const rendered = renderPiece(isLast ? closed(piece) : piece, current, options);
+    // Marks that stay in the text are drawn as they come.
+    const isGrowing = options.isOpen === true && !options.marks && index === pieces.length - 1;
+    const rendered = renderPiece(isGrowing ? closed(piece) : piece, current, options);
     rows.push(...rendered.rows);
     current = rendered.state;
   }
