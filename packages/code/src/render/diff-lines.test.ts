@@ -92,6 +92,12 @@ describe("diffLines", () => {
     expect([lines.length, kept[0]?.length]).toEqual([11, 30]);
   });
 
+  it("counts the lines that are left out in the same way, whether or not they can be opened", () => {
+    const after = Array.from({ length: 30 }, (_, index) => `${index}`).join("\n");
+    expect(plain("", after, { maxLines: 10 }).at(-1)).toBe("… 20 more lines");
+    expect(plain("", after, { maxLines: 29 })).toHaveLength(30);
+  });
+
   it("removes all and adds all instead of comparing long unlike texts", () => {
     const text = (prefix: string): string => Array.from({ length: 1_500 }, (_, index) => `${prefix}${index}`).join("\n");
     const lines = plain(text("a"), text("b"), { maxLines: 5_000, numbers: true });

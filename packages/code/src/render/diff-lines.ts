@@ -69,8 +69,7 @@ function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] 
   const digits = rows.reduce((most, { number }) => Math.max(most, String(number ?? "").length), 0);
   const gutter = digits === 0 ? 0 : digits + 1;
   const width = Math.max(4, columns - gutter - 2);
-  const coloured = colouredRows(markChangedWords(rows), options);
-  const painted = coloured.flatMap(({ row, code }) => {
+  const paint = ({ row, code }: ColouredRow): string[] => {
     if (row.sign === "@") return [`${" ".repeat(gutter)}${hunkLine({ style })}`];
     const parts = whole ? cutRows([code], width) : [shortened(code, width)];
     return parts.map((part, index) =>
@@ -83,13 +82,28 @@ function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] 
         theme,
       ),
     );
-  });
+  };
+  const coloured = colouredRows(markChangedWords(rows), options);
+  const painted: string[] = [];
+  let seen = 0;
+  for (const row of coloured) {
+    // A file can have a million lines. Lines that cannot be opened are only counted.
+    if (keep === undefined && painted.length > maxLines + 1) break;
+    painted.push(...paint(row));
+    seen += 1;
+  }
   if (painted.length <= maxLines + 1) return painted;
-  return [...painted.slice(0, maxLines), style.dim(foldNote(painted.length - maxLines, keep?.(painted)))];
+  const left = painted.length - maxLines + coloured.length - seen;
+  return [...painted.slice(0, maxLines), style.dim(foldNote(left, keep?.(painted)))];
+}
+
+interface ColouredRow {
+  readonly row: DiffRow;
+  readonly code: Row;
 }
 
 /** The code of each row. Changed lines show the change; all others, and a file that is new, the language. */
-function colouredRows(rows: readonly DiffRow[], { highlight, path }: DiffOptions): { readonly row: DiffRow; readonly code: Row }[] {
+function colouredRows(rows: readonly DiffRow[], { highlight, path }: DiffOptions): ColouredRow[] {
   const isNew = !rows.some(({ sign }) => sign === "-" || sign === " ");
   let file = path;
   let painter: CodePainter | undefined;
