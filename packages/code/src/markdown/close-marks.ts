@@ -18,7 +18,7 @@ export function closeMarks(text: string): string {
       code = mark;
       opened = end;
     } else if (mark === "**") {
-      const isOpening = !isBold && /\S/.test(text.charAt(end));
+      const isOpening: boolean = !isBold && /\S/.test(text.charAt(end));
       if (isOpening) opened = end;
       isBold = isOpening;
     }

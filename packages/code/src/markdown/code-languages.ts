@@ -1,4 +1,4 @@
-import type { DefineLanguage } from "highlight.js/lib/core";
+import type { DefineLanguage } from "./highlight-core.mjs";
 
 export interface CodeLanguage {
   readonly name: string;

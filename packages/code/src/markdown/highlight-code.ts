@@ -1,4 +1,4 @@
-import type { Highlighter } from "highlight.js/lib/core";
+import type { Highlighter } from "./highlight-core.mjs";
 import { CODE_LANGUAGES, type CodeLanguage, createLanguageIndex } from "./code-languages.ts";
 import { codeSpans } from "./code-spans.ts";
 import { PLAIN, type Row } from "./span.ts";
@@ -41,7 +41,7 @@ export function createCodeHighlight({ onProblem = () => {}, languages = CODE_LAN
   const loaded = new Set<string>();
 
   async function loadLanguage({ name, embeds = [], load }: CodeLanguage): Promise<void> {
-    const [core, definition] = await Promise.all([import("highlight.js/lib/core"), load()]);
+    const [core, definition] = await Promise.all([import("./highlight-core.mjs"), load()]);
     library ??= core.default.newInstance();
     library.registerLanguage(name, definition.default);
     await Promise.all(languages.filter((other) => embeds.includes(other.name)).map(loadOnce));

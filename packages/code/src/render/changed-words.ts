@@ -25,7 +25,8 @@ export function markChangedWords(rows: readonly DiffRow[]): DiffRow[] {
     // If the counts differ, the pairs are a guess, which the likeness of the lines confirms.
     for (let index = 0; index < Math.min(middle - start, end - middle) && pairs < MAX_PAIRS; index += 1, pairs += 1) {
       const [before, after] = [rows[start + index], rows[middle + index]];
-      const words = before && after && changedWords(before.text, after.text);
+      if (before === undefined || after === undefined) continue;
+      const words = changedWords(before.text, after.text);
       if (words === undefined) continue;
       marked[start + index] = { ...before, marked: words.before };
       marked[middle + index] = { ...after, marked: words.after };
