@@ -42,7 +42,7 @@ export function createCodeHighlight({ onProblem = () => {}, languages = CODE_LAN
 
   async function loadLanguage({ name, embeds = [], load }: CodeLanguage): Promise<void> {
     const [core, definition] = await Promise.all([import("./highlight-core.mjs"), load()]);
-    library ??= core.default.newInstance();
+    library ??= core.highlightCore.newInstance();
     library.registerLanguage(name, definition.default);
     await Promise.all(languages.filter((other) => embeds.includes(other.name)).map(loadOnce));
     loaded.add(name);

@@ -13,5 +13,4 @@ export interface Highlighter {
   highlight(code: string, options: { readonly language: string; readonly ignoreIllegals: boolean }): Highlighted;
 }
 
-declare const library: Highlighter;
-export default library;
+export const highlightCore: Highlighter;
