@@ -60,6 +60,17 @@ describe("createWordsView", () => {
     expect(screen.written).toEqual(["whole"]);
   });
 
+  it("shows text as it was written without a reader, and wraps what is open", () => {
+    const screen = createPartsScreen();
+    const view = createWordsView(screen);
+    view.show("# A\n**b** \u001b[2J\ud83d");
+    expect([screen.written, screen.live()]).toEqual([["# A"], ["**b** "]]);
+    view.show("\ude00 and more words than fit into a row of forty columns");
+    expect(screen.live()).toEqual(["**b** 😀 and more words than fit into a", "row of forty columns"]);
+    view.end();
+    expect(screen.written).toEqual(["# A", "**b** 😀 and more words than fit into a row of forty columns"]);
+  });
+
   it("ends a text once", () => {
     const screen = createPartsScreen();
     const view = createWordsView(screen, words());

@@ -1,3 +1,4 @@
+import { createPlainWords } from "../markdown/plain-words.ts";
 import type { Words } from "../markdown/words.ts";
 import type { LivePart, LivePlace } from "../terminal/live-part.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -21,9 +22,9 @@ export interface PartsScreen extends Screen {
   finished(lines: readonly string[]): void;
 }
 
-/** @param words The reader of the text. Default: the text is shown as it was written, as on a screen that draws nothing again. */
-export function createWordsView(screen: Screen, words?: Words): WordsView {
-  return words !== undefined && hasParts(screen) ? liveView(screen, words) : plainView(screen);
+/** @param words The reader of the text. Default: the text is shown as it was written, which a screen without parts does in any case. */
+export function createWordsView(screen: Screen, words: Words = createPlainWords()): WordsView {
+  return hasParts(screen) ? liveView(screen, words) : plainView(screen);
 }
 
 function hasParts(screen: Screen): screen is PartsScreen {
