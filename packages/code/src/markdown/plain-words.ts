@@ -1,13 +1,14 @@
-import type { Words } from "./words.ts";
+import { softWrapped, wrapped } from "../text/wrapped.ts";
 import { createLineReader } from "./line-reader.ts";
-import { wrapped } from "../text/wrapped.ts";
+import type { Words } from "./words.ts";
 
-/** Text that is shown as it was written. */
+/** Text that is shown as it was written, broken at its spaces. */
 export function createPlainWords(): Words {
   let reader = createLineReader();
+  const broken = (lines: readonly string[], columns: number): string[] => lines.flatMap((line) => softWrapped(line, columns));
   return {
-    push: (delta) => reader.push(delta),
-    end: () => reader.end(),
+    push: (delta, columns) => broken(reader.push(delta), columns),
+    end: (columns) => broken(reader.end(), columns),
     drop() {
       reader = createLineReader();
     },

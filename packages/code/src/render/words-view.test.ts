@@ -68,7 +68,7 @@ describe("createWordsView", () => {
     view.show("\ude00 and more words than fit into a row of forty columns");
     expect(screen.live()).toEqual(["**b** 😀 and more words than fit into a", "row of forty columns"]);
     view.end();
-    expect(screen.written).toEqual(["# A", "**b** 😀 and more words than fit into a row of forty columns"]);
+    expect(screen.written).toEqual(["# A", "**b** 😀 and more words than fit into a", "row of forty columns"]);
   });
 
   it("ends a text once", () => {
