@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PLAIN, type Row, type Span, textOf } from "./span.ts";
-import { cutRows, longestWord, rowWidth, wrapSpans } from "./wrap-spans.ts";
+import { breakRow, cutRows, longestWord, rowWidth, wrapSpans } from "./wrap-spans.ts";
 
 const spans = (text: string): Span[] => [{ text, look: PLAIN }];
 const shown = (rows: readonly Row[]): string[] => rows.map(textOf);
@@ -57,6 +57,19 @@ describe("wrapSpans", () => {
 
   it("gives a long word a row of its own", () => {
     expect(shown(wrapSpans(spans("a abcdefghijkl b"), 6))).toEqual(["a", "abcdefghijkl", "b"]);
+  });
+});
+
+describe("breakRow", () => {
+  it("breaks after spaces where it can, and keeps every character", () => {
+    expect(shown(breakRow(spans("  one  two abcdefghij"), 8))).toEqual(["  one  ", "two ", "abcdefgh", "ij"]);
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 2, max: 20 }), (row, columns) => {
+        const rows = breakRow(row, columns);
+        expect(shown(rows).join("")).toBe(textOf(row));
+        for (const one of rows) expect(rowWidth(one)).toBeLessThanOrEqual(columns);
+      }),
+    );
   });
 });
 

@@ -33,6 +33,36 @@ export function cutRows(rows: readonly Row[], columns: number): Row[] {
   return rows.flatMap((row) => (fits(row, columns) ? [row] : cutRow(row, columns)));
 }
 
+/** Breaks a row after spaces, and longer words at any character. Every character is kept, also the spaces. */
+export function breakRow(row: Row, columns: number): Row[] {
+  if (fits(row, columns)) return [row];
+  const rows: Span[][] = [[]];
+  let width = 0;
+  for (const word of spacedWords(row)) {
+    if (width > 0 && width + word.width > columns) {
+      rows.push([]);
+      width = 0;
+    }
+    rows.at(-1)?.push(...word.spans);
+    width += word.width;
+  }
+  return cutRows(rows, columns);
+}
+
+/** Words with the spaces after them. */
+function spacedWords(row: Row): Atom[] {
+  const words: Atom[] = [];
+  for (const atom of atomsOf(row)) {
+    const last = words.at(-1);
+    if (!atom.isSpace || last === undefined) words.push(atom);
+    else {
+      last.spans.push(...atom.spans);
+      last.width += atom.width;
+    }
+  }
+  return words;
+}
+
 export function rowWidth(row: Row): number {
   return row.reduce((width, { text }) => width + displayWidth(text), 0);
 }

@@ -4,7 +4,7 @@ import type { CodeHighlight, CodePainter } from "../markdown/highlight-code.ts";
 import { paintRow } from "../markdown/paint-rows.ts";
 import type { Look, Row } from "../markdown/span.ts";
 import { createTheme, type Theme } from "../markdown/theme.ts";
-import { cutRows, rowWidth } from "../markdown/wrap-spans.ts";
+import { breakRow, cutRows, rowWidth } from "../markdown/wrap-spans.ts";
 import type { Style } from "../text/style.ts";
 import { ADDED, markChangedWords, REMOVED } from "./changed-words.ts";
 import { type DiffRow, patchedFile, rowsOfHunks, rowsOfPatch, rowsOfPatchText } from "./diff-rows.ts";
@@ -71,7 +71,7 @@ function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] 
   const width = Math.max(4, columns - gutter - 2);
   const paint = ({ row, code }: ColouredRow): string[] => {
     if (row.sign === "@") return [`${" ".repeat(gutter)}${hunkLine({ style })}`];
-    const parts = whole ? cutRows([code], width) : [shortened(code, width)];
+    const parts = whole ? breakRow(code, width) : [shortened(code, width)];
     return parts.map((part, index) =>
       paintRow(
         [
