@@ -62,7 +62,7 @@ export function callTitle({ name, input }: Pick<CallSummary, "name" | "input">, 
 }
 
 /**
- * The change that a call would make, for a person who is asked about it, else its arguments; empty if these stand above it.
+ * The change that a call would make, for a person who is asked about it, else its arguments; empty if the caller shows these above it.
  * @param isTold true if they do. Default: if the title of the call shows them.
  */
 export function callPreview(
@@ -81,7 +81,7 @@ export function callPreview(
   const command = fields["command"];
   const text = typeof command === "string" ? command : input === undefined ? "" : JSON.stringify(input, null, 2);
   if (text === "{}" || (isTold ?? (!text.includes("\n") && shortArguments(input, columns - name.length - 10) === text))) return [];
-  // Nobody should say yes to what a narrow terminal cuts off.
+  // A person must see all of what they allow, also in a narrow terminal.
   const rows = printable(text)
     .replace(/\t/g, "  ")
     .split("\n")
@@ -129,7 +129,7 @@ function successBody(
     case "list_directory":
       return { lines: fold(4, 0), fact: countOf(text, "line") };
     default:
-      // The beginning says what it is; how it went stands at the end.
+      // The beginning says what it is; the end says how it went.
       return { lines: fold(10, 8), fact: "" };
   }
 }
@@ -168,7 +168,7 @@ function fieldsOf(input: JsonValue | undefined): { readonly [name: string]: Json
 
 const EXIT_LINE = /\n?\[exit code (\d+)[^\]\n]*\]\s*$/;
 
-/** How a command ended goes into its header instead of its output. */
+/** Returns the output of a command without its exit code, which is shown in the header. */
 function withoutExitLine(name: string, text: string): { readonly text: string; readonly exitCode?: number } {
   const match = name === "bash" ? EXIT_LINE.exec(text) : null;
   return match === null ? { text } : { text: text.slice(0, match.index), exitCode: Number(match[1]) };
