@@ -71,7 +71,7 @@ function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] 
   const width = Math.max(4, columns - gutter - 2);
   const paint = ({ row, code }: ColouredRow): string[] => {
     if (row.sign === "@") return [`${" ".repeat(gutter)}${hunkLine({ style })}`];
-    const parts = whole ? breakRow(code, width) : [shortened(code, width)];
+    const parts = whole ? brokenRow(code, width) : [shortened(code, width)];
     return parts.map((part, index) =>
       paintRow(
         [
@@ -131,6 +131,15 @@ function shortened(row: Row, columns: number): Row {
   if (rowWidth(row) <= columns) return row;
   const [first = []] = cutRows([row], columns - 1);
   return [...first, { text: "…", look: first.at(-1)?.look ?? FAINT }];
+}
+
+/** The rows of a line. The space at which a row breaks is not seen, so it is dropped there. */
+function brokenRow(code: Row, width: number): Row[] {
+  const rows = breakRow(code, width);
+  return rows.map((row, index) => {
+    const last = row.at(-1);
+    return last === undefined || index === rows.length - 1 ? row : [...row.slice(0, -1), { ...last, text: last.text.replace(/ $/, "") }];
+  });
 }
 
 function signed(sign: string, text: string): string[] {
