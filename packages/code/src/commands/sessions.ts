@@ -16,6 +16,8 @@ import { openStores, type Stores } from "../core/stores.ts";
 import type { SessionFilesAction, SessionsAction, SessionsCommand } from "../options/command-line.ts";
 import { checkedLines, checkedProblems } from "../render/checked-lines.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
+import { textOfMessage } from "../render/describe-event.ts";
+import { loadReading, type Reading } from "../markdown/reading.ts";
 import { sessionLines, transcriptLines } from "../render/session-lines.ts";
 import { createStyle, type Style, wantsColors } from "../text/style.ts";
 
@@ -40,7 +42,13 @@ export async function sessions({ action, json, cwd }: SessionsCommand, host: Com
   await forget(stores, action, result, host);
   if (action.type === "export" && action.file === "-") return 0;
   const style = createStyle(wantsColors(stdout, environment));
-  stdout.write(json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, host.now()).join("\n")}\n`);
+  // A pipe receives the Markdown as it was written.
+  const isRead = result.texts !== undefined && !json && (stdout.isTTY === true || style.colors);
+  const reading = isRead ? await loadReading({ colors: style.colors, environment }) : undefined;
+  await reading?.load(result.texts ?? []);
+  stdout.write(
+    json ? `${JSON.stringify(result.data)}\n` : `${result.lines(style, stdout.columns ?? 100, host.now(), reading).join("\n")}\n`,
+  );
   return result.code ?? 0;
 }
 
@@ -48,7 +56,10 @@ interface Result {
   readonly data: unknown;
   /** Exit code. Default 0. */
   readonly code?: number;
-  lines(style: Style, columns: number, now: number): string[];
+  /** Markdown that the lines show. */
+  readonly texts?: readonly string[];
+  /** @param reading renders that Markdown; default: it is shown as it was written */
+  lines(style: Style, columns: number, now: number, reading?: Reading): string[];
 }
 
 type SearchAction = Extract<SessionsAction, { readonly type: "search" }>;
@@ -163,12 +174,13 @@ async function act(
       const resume = resumeCost(view, startedAt);
       return {
         data: { ...session, ...(view.run && { run: view.run }), ...(resume && { resume }), messages: view.messages },
-        lines: (style, columns, now) => [
+        texts: view.messages.map(textOfMessage),
+        lines: (style, columns, now, reading) => [
           ...sessionLines(session, { style, columns, now }),
           ...(resume ? [style.dim(`  ${resumeCostLine(resume)}`)] : []),
           ...(view.run ? [`  last run ${view.run.id}: ${view.run.reason ?? view.run.status}`] : []),
           "",
-          ...transcriptLines(view.messages, { style, columns }),
+          ...transcriptLines(view.messages, { style, columns, reading }),
         ],
       };
     }

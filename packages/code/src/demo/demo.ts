@@ -105,7 +105,7 @@ export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: Demo
   const changes = await changedFiles(project, folder);
   if (changes.length === 0) screen.block(["nothing"]);
   for (const { path, before: old, after } of changes)
-    screen.block([style.bold(path), ...diffLines(old, after, { style, columns: screen.columns, context: 2 }), ""]);
+    screen.block([style.bold(path), ...diffLines(old, after, { style, columns: screen.columns, context: 2, numbers: true, path }), ""]);
 
   heading("the project's tests");
   const after = await runProjectTests(folder);

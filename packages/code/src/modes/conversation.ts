@@ -2,6 +2,7 @@ import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type 
 import type { PendingApproval, Run } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
 import { createContextWarning } from "../render/context-warning.ts";
+import type { Reading } from "../markdown/reading.ts";
 import type { Screen } from "../terminal/screen.ts";
 import type { Style } from "../text/style.ts";
 import { createRunView } from "../render/run-view.ts";
@@ -34,6 +35,8 @@ export interface ConversationHost {
 export interface ConversationOptions {
   readonly screen: Screen;
   readonly style: Style;
+  /** Renders words and code. Default: they are shown as they were written. */
+  readonly reading?: Reading | undefined;
   readonly host: ConversationHost;
   readonly commands: SlashCommandTable;
   readonly model: string;
@@ -60,7 +63,16 @@ export interface Conversation {
 
 const PROMPT = "› ";
 
-export function createConversation({ screen, style, host, commands, model: firstModel, input, quit }: ConversationOptions): Conversation {
+export function createConversation({
+  screen,
+  style,
+  reading,
+  host,
+  commands,
+  model: firstModel,
+  input,
+  quit,
+}: ConversationOptions): Conversation {
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptKeys: InterruptKeys | undefined;
@@ -123,7 +135,7 @@ export function createConversation({ screen, style, host, commands, model: first
     run = followed;
     const calls = createRunningCalls();
     interruptKeys = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
-    const view = createRunView({ screen, style, now: host.now, model, questions: false, onContext });
+    const view = createRunView({ screen, style, now: host.now, model, questions: false, onContext, reading });
     questions.collect(followed).catch(failed);
     try {
       const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });

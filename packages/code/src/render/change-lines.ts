@@ -1,6 +1,8 @@
 import type { Change, FileState } from "../history/file-state.ts";
 import { shownIn } from "../history/compare-trees.ts";
 import { shownBytes } from "../history/history-note.ts";
+import type { CodeHighlight } from "../markdown/highlight-code.ts";
+import type { Theme } from "../markdown/theme.ts";
 import { diffLines } from "./diff-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
@@ -11,6 +13,10 @@ export interface ChangeLinesOptions {
   /** The root of the history. Paths are shown relative to it. */
   readonly root: string;
   bytesOf(state: FileState | undefined): Buffer | undefined;
+  /** Colours of diffs. Default: those of `style`. */
+  readonly theme?: Theme | undefined;
+  /** Colours of the code in diffs. Default: none. */
+  readonly highlight?: CodeHighlight | undefined;
 }
 
 const MOST_LINES = 400;
@@ -44,7 +50,8 @@ function verbOf({ before, after }: Change): string {
   return before === undefined ? "made" : after === undefined ? "deleted" : "changed";
 }
 
-function contentLines({ before, after }: Change, { style, columns, bytesOf }: ChangeLinesOptions): string[] {
+function contentLines({ path, before, after }: Change, { bytesOf, ...options }: ChangeLinesOptions): string[] {
+  const { style } = options;
   const states = [before, after].filter((state) => state !== undefined);
   if (states.some((state) => state.type === "file" && state.secret === true))
     return [style.dim("  it may hold secrets; its content is not shown")];
@@ -52,7 +59,7 @@ function contentLines({ before, after }: Change, { style, columns, bytesOf }: Ch
     return before && after ? [style.dim(`  ${described(before)} → ${described(after)}`)] : [];
   const [old, now] = [textOf(before, bytesOf), textOf(after, bytesOf)];
   if (old === undefined || now === undefined || old === now) return [style.dim(`  ${described(before)} → ${described(after)}`)];
-  return diffLines(old, now, { style, columns, context: 2 });
+  return diffLines(old, now, { ...options, path, numbers: true, context: 2 });
 }
 
 /** Returns the text of a state; `""` if nothing is there, `undefined` if it is not text, too long, or not kept. */

@@ -1,8 +1,14 @@
 import { structuredPatch } from "diff";
-import { truncated } from "../text/display-width.ts";
-import { printable } from "../text/printable.ts";
+import { languageOfFile } from "../markdown/code-languages.ts";
+import type { CodeHighlight, CodePainter } from "../markdown/highlight-code.ts";
+import { paintRow } from "../markdown/paint-rows.ts";
+import type { Look, Row } from "../markdown/span.ts";
+import { createTheme, type Theme } from "../markdown/theme.ts";
+import { breakRow, cutRows, rowWidth } from "../markdown/wrap-spans.ts";
 import type { Style } from "../text/style.ts";
-import { wrapped } from "../text/wrapped.ts";
+import { ADDED, markChangedWords, REMOVED } from "./changed-words.ts";
+import { type DiffRow, patchedFile, rowsOfHunks, rowsOfPatch, rowsOfPatchText } from "./diff-rows.ts";
+import { foldNote, type KeepFolded } from "./fold-lines.ts";
 
 export interface DiffOptions {
   readonly style: Style;
@@ -11,53 +17,132 @@ export interface DiffOptions {
   readonly maxLines?: number;
   /** Lines that are too wide go on in the next row, instead of being cut. */
   readonly whole?: boolean;
+  /** True if both texts are whole files, so that their lines have numbers. Default false. */
+  readonly numbers?: boolean;
+  /** Default: the colours of the terminal, or none, as `style` has it. */
+  readonly theme?: Theme | undefined;
+  /** Colours for the lines of a file that are no change, and for those of a new file. */
+  readonly highlight?: CodeHighlight | undefined;
+  /** The file; its name decides the language. */
+  readonly path?: string | undefined;
+  /** Keeps the whole diff if lines of it are left out. */
+  readonly keep?: KeepFolded | undefined;
 }
 
-/** What changed between two texts, as coloured lines with `-` and `+`; hunks are told apart by a line of dots. */
+/** Changed lines beyond which texts are not compared, which takes quadratic time: one is removed and the other added. */
+const MAX_EDITS = 1_000;
+
+const LOOKS: { readonly [sign in DiffRow["sign"]]: Look } = {
+  "+": ADDED,
+  "-": REMOVED,
+  " ": { role: "faint" },
+  "@": { role: "faint" },
+  "*": { bold: true },
+};
+const FAINT = LOOKS[" "];
+
+/** Returns the changes between two texts as coloured lines with `-` and `+`. A line of dots separates hunks. */
 export function diffLines(before: string, after: string, { context = 1, ...options }: DiffOptions): string[] {
-  const { hunks } = structuredPatch("", "", before, after, "", "", { context });
-  return paintedLines(
-    hunks.flatMap(({ lines }, index) => (index > 0 ? [HUNK, ...lines] : lines)),
-    options,
-  );
+  const isCompared = before !== "" && after !== "";
+  const patch = isCompared ? structuredPatch("", "", before, after, "", "", { context, maxEditLength: MAX_EDITS }) : undefined;
+  const hunks = patch?.hunks ?? [{ oldStart: 1, newStart: 1, lines: [...signed("-", before), ...signed("+", after)] }];
+  return paintedLines(rowsOfHunks(hunks, { numbers: options.numbers === true }), options);
 }
 
-/** The lines of a unified diff without file names, coloured. */
+/** The lines of a unified diff without file names, coloured and with their numbers. */
 export function patchLines(patch: string, options: DiffOptions): string[] {
-  const lines = patch.trimEnd().split("\n");
-  return paintedLines(
-    lines.flatMap((line, index) => (!line.startsWith("@@ ") ? [line] : index > 0 ? [HUNK] : [])),
-    options,
-  );
+  return paintedLines(rowsOfPatch(patch), options);
 }
 
 /** A patch as a model wrote it, coloured. */
 export function patchTextLines(patch: string, options: DiffOptions): string[] {
-  return paintedLines(
-    patch
-      .trim()
-      .split(/\r?\n/)
-      .map((line) => (/^[-+ ]/.test(line) ? line : ` ${line}`)),
-    options,
-  );
+  return paintedLines(rowsOfPatchText(patch), options);
 }
 
 /** The line between hunks. */
-export function hunkLine({ style }: DiffOptions): string {
+export function hunkLine({ style }: Pick<DiffOptions, "style">): string {
   return style.dim("  ⋮");
 }
 
-const HUNK = "@";
+function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] {
+  const { style, columns, maxLines = 60, whole = false, keep, theme = createTheme(style.colors ? "ansi" : "none") } = options;
+  const digits = rows.reduce((most, { number }) => Math.max(most, String(number ?? "").length), 0);
+  const gutter = digits === 0 ? 0 : digits + 1;
+  const width = Math.max(4, columns - gutter - 2);
+  const paint = ({ row, code }: ColouredRow): string[] => {
+    if (row.sign === "@") return [`${" ".repeat(gutter)}${hunkLine({ style })}`];
+    const parts = whole ? brokenRow(code, width) : [shortened(code, width)];
+    return parts.map((part, index) =>
+      paintRow(
+        [
+          ...(gutter === 0 ? [] : [{ text: `${(index === 0 ? String(row.number ?? "") : "").padStart(digits)} `, look: FAINT }]),
+          { text: index === 0 && row.sign !== "*" ? `${row.sign} ` : "  ", look: LOOKS[row.sign] },
+          ...part,
+        ],
+        theme,
+      ),
+    );
+  };
+  const coloured = colouredRows(markChangedWords(rows), options);
+  const painted: string[] = [];
+  let seen = 0;
+  for (const row of coloured) {
+    // A file can have a million lines. Lines that cannot be opened are only counted.
+    if (keep === undefined && painted.length > maxLines + 1) break;
+    painted.push(...paint(row));
+    seen += 1;
+  }
+  if (painted.length <= maxLines + 1) return painted;
+  const left = painted.length - maxLines + coloured.length - seen;
+  return [...painted.slice(0, maxLines), style.dim(foldNote(left, keep?.(painted)))];
+}
 
-function paintedLines(lines: readonly string[], { style, columns, maxLines = 60, whole = false }: DiffOptions): string[] {
-  const painted = lines.flatMap((line) => {
-    const sign = line.charAt(0);
-    if (sign === "\\") return [];
-    if (sign === HUNK) return [hunkLine({ style, columns })];
-    const text = `${sign} ${printable(line.slice(1)).replace(/\t/g, "  ")}`;
-    const [first = "", ...more] = whole ? wrapped(text, columns - 2) : [truncated(text, columns)];
-    const paint = sign === "+" ? style.green : sign === "-" ? style.red : style.dim;
-    return [first, ...more.map((row) => `  ${row}`)].map(paint);
+interface ColouredRow {
+  readonly row: DiffRow;
+  readonly code: Row;
+}
+
+/** The code of each row. Changed lines show the change; all others, and a file that is new, the language. */
+function colouredRows(rows: readonly DiffRow[], { highlight, path }: DiffOptions): ColouredRow[] {
+  const isNew = !rows.some(({ sign }) => sign === "-" || sign === " ");
+  let file = path;
+  let painter: CodePainter | undefined;
+  const restart = (): void => {
+    const language = file === undefined ? undefined : languageOfFile(file);
+    // The painter of a language that is not loaded yet loads it for the next diff.
+    const wanted = language === undefined ? undefined : highlight?.painter(language.name);
+    painter = language !== undefined && highlight?.isLoaded(language.name) === true ? wanted : undefined;
+  };
+  restart();
+  return rows.map((row) => {
+    if (row.sign === "*" || row.sign === "@") {
+      file = patchedFile(row) ?? file;
+      restart();
+    }
+    const plain: Row = [{ text: row.text, look: LOOKS[row.sign] }];
+    // Lines of the old side would confuse the state of the new one.
+    const code = row.sign === " " || row.sign === "+" ? painter?.paint(row.text) : undefined;
+    if (row.sign === "+" && !isNew) return { row, code: row.marked ?? plain };
+    return { row, code: row.marked ?? code ?? plain };
   });
-  return painted.length <= maxLines + 1 ? painted : [...painted.slice(0, maxLines), style.dim(`… ${painted.length - maxLines} more lines`)];
+}
+
+function shortened(row: Row, columns: number): Row {
+  if (rowWidth(row) <= columns) return row;
+  const [first = []] = cutRows([row], columns - 1);
+  return [...first, { text: "…", look: first.at(-1)?.look ?? FAINT }];
+}
+
+/** The rows of a line. The space at which a row breaks is not seen, so it is dropped there. */
+function brokenRow(code: Row, width: number): Row[] {
+  const rows = breakRow(code, width);
+  return rows.map((row, index) => {
+    const last = row.at(-1);
+    return last === undefined || index === rows.length - 1 ? row : [...row.slice(0, -1), { ...last, text: last.text.replace(/ $/, "") }];
+  });
+}
+
+function signed(sign: string, text: string): string[] {
+  const lines = text.replace(/\n$/, "").split("\n");
+  return text === "" ? [] : lines.map((line) => sign + line);
 }

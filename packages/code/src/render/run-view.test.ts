@@ -1,7 +1,12 @@
 import type { AgentEvent, CallId, DurableEvent, JsonValue, RunId, SessionId, TransientEvent, Usd } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
 import { createPlainScreen } from "../terminal/plain-screen.ts";
+import { createPlainHighlight } from "../markdown/highlight-code.ts";
+import { createMarkdownWords, markdownLines } from "../markdown/markdown-words.ts";
+import type { Reading } from "../markdown/reading.ts";
+import { createTheme } from "../markdown/theme.ts";
 import { createRunView } from "./run-view.ts";
+import type { PartsScreen } from "./words-view.ts";
 import { createStyle } from "../text/style.ts";
 
 const START = 1_700_000_000_000;
@@ -89,8 +94,24 @@ describe("createRunView", () => {
   it("prefers the diff that the tool made, which knows the lines around", () => {
     const output = "Edited src/a.js: 1 replacement.\n@@ -1,3 +1,3 @@\n before\n-let a = 1;\n+let a = 2;\n@@ -9,1 +9,1 @@\n-x\n+y";
     expect(shown(...call("edit_file", { path: "src/a.js", old_string: "1", new_string: "2" }, output)).notes).toBe(
-      ["● edit_file src/a.js", "  │   before", "  │ - let a = 1;", "  │ + let a = 2;", "  │   ⋮", "  │ - x", "  │ + y", ""].join("\n"),
+      [
+        "● edit_file src/a.js",
+        "  │ 1   before",
+        "  │ 2 - let a = 1;",
+        "  │ 2 + let a = 2;",
+        "  │     ⋮",
+        "  │ 9 - x",
+        "  │ 9 + y",
+        "",
+      ].join("\n"),
     );
+  });
+
+  it("shows the result of a patch as a diff under the names of its files", () => {
+    const output = "Updated a.ts.\n@@ -1,1 +1,1 @@\n-one\n+two\nMade b.ts.";
+    expect(
+      shown(...call("apply_patch", { input: "*** Begin Patch\n*** Update File: a.ts\n@@\n-one\n+two\n*** End Patch" }, output)).notes,
+    ).toBe(["● apply_patch a.ts", "  │     Updated a.ts.", "  │ 1 - one", "  │ 1 + two", "  │     Made b.ts.", ""].join("\n"));
   });
 
   it("marks a failed call and keeps the end of its message", () => {
@@ -186,5 +207,61 @@ describe("createRunView", () => {
     expect(
       shown(start, { type: "usage", usage, cost: null, model: "m" }, { type: "run-suspend", reason: "awaiting-approval", waits: [] }).notes,
     ).toBe("‖ awaiting-approval · test/model · 0 turns · 1.2k in, 80 out · cost unknown · 2 s\n");
+  });
+});
+
+describe("createRunView on a screen that draws open text again", () => {
+  const options = { theme: createTheme("none"), highlight: createPlainHighlight() };
+  const reading: Reading = {
+    ...options,
+    load: async () => {},
+    words: () => createMarkdownWords(options),
+    lines: (text, columns) => markdownLines(text, columns, options),
+  };
+
+  function written(...events: readonly (DurableEvent | TransientEvent)[]): readonly string[] {
+    const lines: string[] = [];
+    const screen: PartsScreen = {
+      columns: 60,
+      part() {},
+      changed() {},
+      finished: (added) => void lines.push(...added),
+      text: () => expect.unreachable("words are Markdown here"),
+      endText() {},
+      block: (added) => void lines.push(...added),
+      status() {},
+    };
+    const view = createRunView({ screen, style: createStyle(false), now: () => START, reading });
+    for (const [index, event] of events.entries())
+      view.show({ ...event, runId: "r1" as RunId, seq: index + 1, at: START + index * 1_000 } as AgentEvent);
+    return lines;
+  }
+
+  it("renders Markdown, whether or not its deltas were seen", () => {
+    const table = "| a |\n|---|\n| 1 |";
+    const shownTable = ["┌───┐", "│ a │", "├───┤", "│ 1 │", "└───┘"];
+    expect(written(start, delta("| a |\n|--"), delta("-|\n| 1 |"), response(table))).toEqual(shownTable);
+    expect(written(start, response(table))).toEqual(shownTable);
+  });
+
+  it("writes the rest of a text that a run ends in", () => {
+    expect(written(start, delta("half a sen"), { ...complete, reason: "aborted" } as DurableEvent)).toEqual([
+      "half a sen",
+      "",
+      expect.stringMatching(/^✗ aborted/),
+    ]);
+  });
+
+  it("drops what was open of a response that is void", () => {
+    const retry: DurableEvent = { type: "retry", attempt: 1, reason: "stream broke off", delayMs: 0 };
+    expect(written(start, delta("# A\n\nhal"), retry, response("# A\n\nhalf"))).toEqual([
+      "# A",
+      "",
+      "↻ stream broke off; trying again (1)",
+      "",
+      "# A",
+      "",
+      "half",
+    ]);
   });
 });

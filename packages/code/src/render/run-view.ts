@@ -1,25 +1,17 @@
-import {
-  addUsage,
-  addUsd,
-  type AgentEvent,
-  type CallSummary,
-  type RunReason,
-  UNKNOWN_USAGE,
-  type Usage,
-  type Usd,
-  ZERO_USD,
-} from "@keelson/protocol";
+import { addUsage, addUsd, type AgentEvent, type CallSummary, type RunReason, type Usage, type Usd } from "@keelson/protocol";
+import type { Reading } from "../markdown/reading.ts";
 import { describeEvent, failureLines, textOfMessage } from "./describe-event.ts";
 import { truncated } from "../text/display-width.ts";
 import type { Ending } from "./ending-words.ts";
-import { formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
-import { printable, printableLine } from "../text/printable.ts";
-import { figureWords, runFooter } from "./run-footer.ts";
+import { printableLine } from "../text/printable.ts";
+import { runFooter } from "./run-footer.ts";
+import { createRunStatus } from "./run-status.ts";
 import { questionLines } from "./question-lines.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { createStyle, type Style } from "../text/style.ts";
-import { callTitle, toolResultLines } from "./tool-view.ts";
+import { callTitle, toolResultLines, type ToolViewOptions } from "./tool-view.ts";
+import { createWordsView } from "./words-view.ts";
 
 /** Shows one run, event by event. */
 export interface RunView {
@@ -33,16 +25,17 @@ export interface RunViewOptions {
   readonly style: Style;
   /** Unix ms. */
   readonly now: () => number;
-  /** Whether questions are shown; whoever asks them one by one shows them then. Default true. */
+  /** False if the caller shows the questions. Default true. */
   readonly questions?: boolean;
   /** Known before the run says it. */
   readonly model?: string;
   /** Called with the part of the context window that a request took. @returns a warning to show */
   readonly onContext?: (utilization: number) => string | undefined;
+  /** Renders words and code. Default: they are shown as they were written. */
+  readonly reading?: Reading | undefined;
 }
 
-const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-// What a thinking model says can be long, and only its last lines are shown.
+// Characters of thinking that are kept: only its last lines are shown.
 const MAX_THINKING = 20_000;
 
 // The status line is cut to the width, which styled text cannot be.
@@ -53,62 +46,41 @@ export function createRunView({
   style,
   now,
   questions = true,
-  model: firstModel = "",
+  model = "",
   onContext = () => undefined,
+  reading,
 }: RunViewOptions): RunView {
   const calls = new Map<string, Pick<CallSummary, "name" | "input">>();
-  let model = firstModel;
-  let turn = 0;
-  let usage: Usage = UNKNOWN_USAGE;
-  let cost: Usd | null = ZERO_USD;
-  let contextUtilization: number | undefined;
   let startedAt: number | undefined;
-  let doing = "starting";
-  let doingSince = now();
+  const status = createRunStatus({ screen, now, model, startedAt: () => startedAt });
+  const words = createWordsView(screen, reading?.words());
   let streamed = false;
   let thinking = "";
   let after: "nothing" | "words" | "block" | "header" = "nothing";
-  let frame = 0;
-  let ended = false;
-  // A high surrogate whose other half comes with the next delta.
-  let half = "";
 
-  function begin(activity: string): void {
-    if (activity !== doing) doingSince = now();
-    doing = activity;
-    drawStatus();
-  }
-
-  function drawStatus(): void {
-    if (ended) return screen.status(undefined);
-    const at = now();
-    const waited = at - doingSince >= 1_000 ? ` ${formatDuration(at - doingSince)}` : "";
-    const words = figureWords({ model, turns: turn, usage, cost, contextUtilization, durationMs: at - (startedAt ?? at) });
-    screen.status(truncated(`${SPINNER[frame % SPINNER.length]} ${doing}${waited} · ${words.join(" · ")}`, screen.columns));
-  }
+  const viewOptions = (): ToolViewOptions => ({ style, columns: screen.columns, ...reading });
 
   function block(lines: readonly string[], apart: boolean): void {
     if (lines.length === 0) return;
-    screen.endText();
+    words.interrupt();
     screen.block(apart && after !== "nothing" ? ["", ...lines] : lines);
     after = "block";
   }
 
-  function words(delta: string): void {
-    const text = half + delta;
-    half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
-    const whole = half === "" ? text : text.slice(0, -1);
-    if (whole === "") return;
+  function showWords(delta: string): void {
+    if (delta === "") return;
     if (!streamed && (after === "block" || after === "header")) screen.block([""]);
     streamed = true;
     after = "words";
-    screen.text(printable(whole));
+    words.show(delta);
   }
 
   function showThinking(): void {
+    const { folds } = reading ?? {};
+    const keep = folds && ((lines: readonly string[]) => folds.keep("thinking", lines));
     if (thinking.trim() !== "")
       block(
-        foldLines(thinking.trim(), { maxLines: 4, tail: 4, columns: screen.columns - 4 }).map((line) =>
+        foldLines(thinking.trim(), { maxLines: 4, tail: 4, columns: screen.columns - 4, keep }).map((line) =>
           style.dim(`∴ ${style.italic(line)}`),
         ),
         true,
@@ -119,18 +91,15 @@ export function createRunView({
   function finish(
     reason: RunReason,
     at: number,
-    { usage: used, cost: paid, turns, ...ending }: { readonly usage: Usage; readonly cost: Usd | null; readonly turns: number } & Ending,
+    { usage, cost, turns, ...ending }: { readonly usage: Usage; readonly cost: Usd | null; readonly turns: number } & Ending,
   ): void {
-    ended = true;
-    screen.status(undefined);
-    block(
-      runFooter(reason, { model, turns, usage: used, cost: paid, contextUtilization, durationMs: at - (startedAt ?? at) }, ending, style),
-      true,
-    );
+    words.end();
+    status.end();
+    block(runFooter(reason, { ...status.figures, turns, usage, cost, durationMs: at - (startedAt ?? at) }, ending, style), true);
   }
 
   function showContext(utilization: number): void {
-    contextUtilization = utilization;
+    status.update({ contextUtilization: utilization });
     const warning = onContext(utilization);
     if (warning !== undefined) block([style.yellow(`! ${warning}`)], true);
   }
@@ -139,7 +108,7 @@ export function createRunView({
     if (event.type === "tool-calls-start") for (const call of event.calls) calls.set(call.callId, call);
     if (event.type === "tool-result")
       block(
-        toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { style, columns: screen.columns - 2 }).map(
+        toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { ...viewOptions(), columns: screen.columns - 2 }).map(
           (line) => `  ${line}`,
         ),
         false,
@@ -149,82 +118,86 @@ export function createRunView({
   function showOwn(event: AgentEvent): void {
     switch (event.type) {
       case "run-start":
-        model = event.model;
+        status.update({ model: event.model });
         break;
       case "turn-start":
-        turn = event.turn;
-        model = event.model;
-        begin("thinking");
+        status.update({ turns: event.turn, model: event.model });
+        status.begin("thinking");
         break;
       case "text-start":
-        begin("writing");
+        status.begin("writing");
         break;
       case "text-delta":
-        words(event.text);
+        showWords(event.text);
         break;
       case "text-end":
-        screen.endText();
+        words.end();
         break;
       case "thinking-delta":
         thinking = (thinking + event.text).slice(-MAX_THINKING);
-        begin("thinking");
+        status.begin("thinking");
         break;
       case "thinking-end":
         showThinking();
         break;
       case "tool-call-start":
-        begin(`preparing ${printableLine(event.name)}`);
+        status.begin(`preparing ${printableLine(event.name)}`);
         break;
       case "message":
         if (event.message.role === "assistant") {
-          if (!streamed) words(textOfMessage(event.message));
-          screen.endText();
+          if (!streamed) showWords(textOfMessage(event.message));
+          words.end();
           streamed = false;
         }
         break;
       case "retry":
       case "gap":
-        // What was seen of this response is void or has holes: it is shown again, whole.
+        // The visible part of this response is void or has holes. The response is shown again, whole.
+        words.drop();
         streamed = false;
         thinking = "";
         break;
       case "tool-calls-start":
         for (const call of event.calls) calls.set(call.callId, call);
-        begin(
+        status.begin(
           event.calls.length === 1
             ? callTitle(event.calls[0] ?? { name: "" }, { style: PLAIN, columns: 60 })
             : `${event.calls.length} calls`,
         );
         break;
       case "tool-progress":
-        begin(truncated(`${calls.get(event.callId)?.name ?? "tool"}: ${printableLine(lastLine(event.message))}`, 60));
+        status.begin(truncated(`${calls.get(event.callId)?.name ?? "tool"}: ${printableLine(lastLine(event.message))}`, 60));
         break;
       case "tool-result": {
-        const lines = toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, { style, columns: screen.columns });
-        // Calls that are told in one line stand close together.
+        const lines = toolResultLines({ ...event, call: calls.get(event.callId) ?? event }, viewOptions());
+        // Calls of one line have no empty line between them.
         block(lines, after !== "header" || lines.length > 1);
         if (lines.length === 1) after = "header";
         calls.delete(event.callId);
         break;
       }
       case "approval-request":
-        if (questions) block(questionLines(event, { style, columns: screen.columns }), true);
-        begin("waiting for an answer");
+        if (questions) block(questionLines(event, viewOptions()), true);
+        status.begin("waiting for an answer");
         break;
-      case "usage":
-        usage = addUsage(usage, event.usage);
-        cost = cost === null || event.cost === null ? null : addUsd(cost, event.cost);
+      case "usage": {
+        const { usage, cost } = status.figures;
+        status.update({
+          usage: addUsage(usage, event.usage),
+          cost: cost === null || event.cost === null ? null : addUsd(cost, event.cost),
+        });
         if (typeof event.contextUtilization === "number") showContext(event.contextUtilization);
         break;
+      }
       case "run-complete":
         finish(event.reason, event.at, event);
         break;
       case "run-suspend":
-        finish(event.reason, event.at, { usage, cost, turns: turn });
+        finish(event.reason, event.at, status.figures);
         break;
       case "error":
-        ended = true;
-        screen.status(undefined);
+        words.end();
+        status.end();
         block(failureLines(event.failure, style), true);
         break;
       default:
@@ -241,10 +214,7 @@ export function createRunView({
       if (event.path !== undefined && event.path.length > 0) showChild(event);
       else showOwn(event);
     },
-    tick() {
-      frame += 1;
-      drawStatus();
-    },
+    tick: () => status.tick(),
   };
 }
 

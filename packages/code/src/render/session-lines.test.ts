@@ -1,5 +1,9 @@
 import type { Message } from "@keelson/protocol";
 import { expect, it } from "vitest";
+import { createPlainHighlight } from "../markdown/highlight-code.ts";
+import { markdownLines } from "../markdown/markdown-words.ts";
+import type { Reading } from "../markdown/reading.ts";
+import { createTheme } from "../markdown/theme.ts";
 import { transcriptLines } from "./session-lines.ts";
 import { createStyle } from "../text/style.ts";
 
@@ -25,4 +29,33 @@ it("marks calls that failed", () => {
     expect.stringMatching(/^✗ bash .*npm test.* \(failed\)$/),
     expect.stringMatching(/^● bash .*ls/),
   ]);
+});
+
+it("renders the Markdown of the agent for a reader, and leaves it as it was written for a pipe", () => {
+  const messages: readonly Message[] = [
+    { role: "user", content: [{ type: "text", text: "# mine" }] },
+    { role: "assistant", content: [{ type: "text", text: "# Yours\n| a |\n|---|\n| 1 |" }] },
+  ];
+  const options = { theme: createTheme("none"), highlight: createPlainHighlight() };
+  const reading: Reading = {
+    ...options,
+    load: async () => {},
+    words: () => expect.unreachable("nothing streams"),
+    lines: (text, columns) => markdownLines(text, columns, options),
+  };
+  const style = createStyle(false);
+  expect(transcriptLines(messages, { style, columns: 40, reading })).toEqual([
+    "",
+    "› # mine",
+    "",
+    "# Yours",
+    "",
+    "┌───┐",
+    "│ a │",
+    "├───┤",
+    "│ 1 │",
+    "└───┘",
+    "",
+  ]);
+  expect(transcriptLines(messages, { style, columns: 40 })).toEqual(["", "› # mine", "", "# Yours", "| a |", "|---|", "| 1 |", ""]);
 });

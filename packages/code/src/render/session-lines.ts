@@ -1,6 +1,7 @@
 import type { Content, Message } from "@keelson/protocol";
 import type { ListedSession } from "../core/listed-session.ts";
 import { truncated } from "../text/display-width.ts";
+import type { Reading } from "../markdown/reading.ts";
 import { formatCost, formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
@@ -32,26 +33,31 @@ export function sessionLines(
   ];
 }
 
+export interface TranscriptOptions {
+  readonly style: Style;
+  readonly columns: number;
+  /** Renders the words of the agent. Default: they are shown as they were written, as in a pipe. */
+  readonly reading?: Reading | undefined;
+}
+
 /** A conversation for reading: whole texts, calls by their titles, results folded. */
-export function transcriptLines(
-  messages: readonly Message[],
-  { style, columns }: { readonly style: Style; readonly columns: number },
-): string[] {
+export function transcriptLines(messages: readonly Message[], options: TranscriptOptions): string[] {
   const failed = new Set(
     messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "tool-result" && part.isError === true ? [part.id] : []))),
   );
-  return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, { style, columns, failed })));
+  return messages.flatMap(({ role, content }) => content.flatMap((part) => partLines(role, part, { ...options, failed })));
 }
 
 function partLines(
   role: Message["role"],
   part: Content,
-  { style, columns, failed }: { readonly style: Style; readonly columns: number; readonly failed: ReadonlySet<string> },
+  { style, columns, reading, failed }: TranscriptOptions & { readonly failed: ReadonlySet<string> },
 ): string[] {
   switch (part.type) {
     case "text":
     case "refusal": {
       if (part.text.trim() === "") return [];
+      if (role !== "user" && reading !== undefined) return [...reading.lines(part.text, columns), ""];
       const lines = foldLines(part.text, { maxLines: 200, columns: Number.MAX_SAFE_INTEGER });
       return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];
     }
