@@ -3,6 +3,7 @@ import { parseJsonc } from "keelson/tools";
 import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import { readHooks } from "./read-hooks.ts";
 import { readPermissions } from "./read-rules.ts";
+import { readNotifications, readScreenReader, readTheme } from "./read-terminal-settings.ts";
 import { readVariables } from "./read-variables.ts";
 import { type SettingsEntry, unused } from "./settings-entry.ts";
 import { UNSUPPORTED_SETTINGS } from "./unsupported-settings.ts";
@@ -24,6 +25,9 @@ const READERS: { readonly [name: string]: Reader } = {
   fallbackModel: (value) => [readModel("fallbackModel", value)],
   effort: (value) => [readEffort("effort", value)],
   effortLevel: (value) => [readEffort("effortLevel", value)],
+  theme: (value) => [readTheme(value)],
+  notifications: (value) => [readNotifications(value)],
+  screenReader: (value) => [readScreenReader(value)],
 };
 
 /**
