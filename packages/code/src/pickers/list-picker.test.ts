@@ -38,7 +38,10 @@ const of = (...labels: readonly string[]): readonly Choice<string>[] => labels.m
 
 describe("createListPicker", () => {
   it("shows the search, the choices with the marked one, and the keys", () => {
-    const { shown } = open([{ value: "a", label: "one", description: "the first" }, { value: "b", label: "another" }]);
+    const { shown } = open([
+      { value: "a", label: "one", description: "the first" },
+      { value: "b", label: "another" },
+    ]);
     expect(shown()).toBe(["model › ", "❯ one      the first", "  another", "  1/2 · ↑↓ · Enter takes · Esc leaves"].join("\n"));
   });
 
@@ -112,7 +115,10 @@ describe("createListPicker", () => {
   });
 
   it("fits into every room, with the search and the marked choice in sight", () => {
-    const choice = fc.record({ label: fc.string({ minLength: 1, maxLength: 80 }), description: fc.option(fc.string(), { nil: undefined }) });
+    const choice = fc.record({
+      label: fc.string({ minLength: 1, maxLength: 80 }),
+      description: fc.option(fc.string(), { nil: undefined }),
+    });
     fc.assert(
       fc.property(
         fc.array(choice, { maxLength: 30 }),

@@ -133,7 +133,9 @@ export function createListPicker<T>(options: ListPickerOptions<T>): ListPicker<T
     page = Math.max(1, Math.floor(room / height));
     const first = Math.max(0, Math.min(marked - Math.floor(page / 2), found.length - page));
     const shown = found.slice(first, first + page);
-    const widest = Math.max(...shown.map(({ label, mark }) => displayWidth(printableLine(label)) + (mark === undefined ? 0 : displayWidth(mark) + 1)));
+    const widest = Math.max(
+      ...shown.map(({ label, mark }) => displayWidth(printableLine(label)) + (mark === undefined ? 0 : displayWidth(mark) + 1)),
+    );
     return shown.flatMap((choice, index) => {
       const isMarked = first + index === marked;
       const head = headOf(choice, { isMarked, columns, widest });

@@ -57,9 +57,7 @@ function statusText(
       : [{ text: `context ${percent}`, short: percent, rank: 2, paint: contextPaint(context / compactAt, style) }]),
     { text: formatCost(cost), rank: 3, paint: style.dim },
     ...(jobs === 0 ? [] : [{ text: jobs === 1 ? "1 job" : `${jobs} jobs`, rank: 5, paint: style.cyan }]),
-    inSandbox
-      ? { text: "sandbox", rank: 8, paint: style.dim }
-      : { text: "no sandbox", rank: 4, paint: style.yellow },
+    inSandbox ? { text: "sandbox", rank: 8, paint: style.dim } : { text: "no sandbox", rank: 4, paint: style.yellow },
     ...(branch === undefined ? [] : [{ text: printableLine(branch), rank: 6, paint: style.dim }]),
   ];
   return fittingFacts(all, { columns }).join(style.dim(" · "));

@@ -27,7 +27,8 @@ export function readTheme(value: unknown): SettingsEntry {
 /** Reads `notifications`: whether a person is told that the agent waits or is done. */
 export function readNotifications(value: unknown): SettingsEntry {
   const entry = `notifications ${JSON.stringify(value)}`;
-  if (value === "on" || value === true) return person(entry, "the terminal notifies when the agent waits or is done", { notifications: "on" });
+  if (value === "on" || value === true)
+    return person(entry, "the terminal notifies when the agent waits or is done", { notifications: "on" });
   if (value === "off" || value === false) return person(entry, "the terminal never notifies", { notifications: "off" });
   return unused(entry, 'it must be "on" or "off"');
 }
@@ -36,7 +37,9 @@ export function readNotifications(value: unknown): SettingsEntry {
 export function readScreenReader(value: unknown): SettingsEntry {
   const entry = `screenReader ${JSON.stringify(value)}`;
   if (typeof value !== "boolean") return unused(entry, "it must be true or false");
-  return person(entry, value ? "output is for a screen reader, as with --screen-reader" : "output is for a screen", { screenReader: value });
+  return person(entry, value ? "output is for a screen reader, as with --screen-reader" : "output is for a screen", {
+    screenReader: value,
+  });
 }
 
 function person(entry: string, reason: string, values: Partial<SettingsValues>): SettingsEntry {
