@@ -3,6 +3,7 @@ import {
   addUsd,
   type AgentEvent,
   type CallSummary,
+  type Failure,
   type RunReason,
   UNKNOWN_USAGE,
   type Usage,
@@ -39,6 +40,10 @@ export interface RunViewOptions {
   readonly model?: string;
   /** Called with the part of the context window that a request took. @returns a warning to show */
   readonly onContext?: (utilization: number) => string | undefined;
+  /** Whether the line of activity has the figures of the run, which a status line shows as well. Default true. */
+  readonly figures?: boolean;
+  /** Returns the lines of a failure. Empty: it was shown before. Default: its kind and its message. */
+  readonly failureLines?: (failure: Failure) => readonly string[];
 }
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -55,6 +60,8 @@ export function createRunView({
   questions = true,
   model: firstModel = "",
   onContext = () => undefined,
+  figures = true,
+  failureLines: linesOf = (failure) => failureLines(failure, style),
 }: RunViewOptions): RunView {
   const calls = new Map<string, Pick<CallSummary, "name" | "input">>();
   let model = firstModel;
@@ -83,7 +90,8 @@ export function createRunView({
     if (ended) return screen.status(undefined);
     const at = now();
     const waited = at - doingSince >= 1_000 ? ` ${formatDuration(at - doingSince)}` : "";
-    const words = figureWords({ model, turns: turn, usage, cost, contextUtilization, durationMs: at - (startedAt ?? at) });
+    const durationMs = at - (startedAt ?? at);
+    const words = figures ? figureWords({ model, turns: turn, usage, cost, contextUtilization, durationMs }) : [formatDuration(durationMs)];
     screen.status(truncated(`${SPINNER[frame % SPINNER.length]} ${doing}${waited} · ${words.join(" · ")}`, screen.columns));
   }
 
@@ -225,7 +233,7 @@ export function createRunView({
       case "error":
         ended = true;
         screen.status(undefined);
-        block(failureLines(event.failure, style), true);
+        block(linesOf(event.failure), true);
         break;
       default:
     }

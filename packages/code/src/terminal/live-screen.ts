@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { displayWidth, fitting, truncated } from "../text/display-width.ts";
 import { printableLine } from "../text/printable.ts";
+import { LIVE_PLACES, type LivePart, type LivePlace } from "./live-part.ts";
 import type { Screen } from "./screen.ts";
 import type { Paint } from "../text/style.ts";
 import { softWrapped, wrapped } from "../text/wrapped.ts";
@@ -8,6 +9,7 @@ import { softWrapped, wrapped } from "../text/wrapped.ts";
 /** The part of a terminal that a live screen needs. */
 export interface Terminal {
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;
@@ -24,6 +26,14 @@ export interface InputLine {
 }
 
 export interface LiveScreen extends Screen {
+  /** Puts a part into a place of the live region, or takes it away. */
+  part(place: LivePlace, part: LivePart | undefined): void;
+  /** Asks for a frame: a part has changed. */
+  changed(): void;
+  /** Removes the live region until `resume`, because another program gets the terminal. */
+  suspend(): void;
+  /** Draws the live region again, whatever was written in between. */
+  resume(): void;
   input(line: InputLine | undefined): void;
   /** Takes the live lines away and leaves what is finished. */
   close(): void;
@@ -47,24 +57,42 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
   // Widths of the live rows that stand above the cursor's.
   let above: readonly number[] = [];
   let blank = true;
+  const parts: { [place in LivePlace]?: LivePart | undefined } = {};
+  let isSuspended = false;
 
   const columns = (): number => Math.max(20, (terminal.columns ?? 80) - 1);
 
   function draw(finished: readonly string[]): void {
     const live: string[] = [];
-    if (open !== "") live.push(paint(open));
-    if (status !== undefined) live.push(truncated(status, columns()));
-    const view = input && inputView(input, columns());
-    if (view) live.push(view.line);
+    let cursor: { readonly row: number; readonly column: number } | undefined;
+    const show = (lines: readonly string[], at?: { readonly row: number; readonly column: number }): void => {
+      if (at !== undefined) cursor = { row: live.length + at.row, column: at.column };
+      live.push(...lines);
+    };
+    const own: { [place in LivePlace]?: () => void } = {
+      words: () => show(open === "" ? [] : [paint(open)]),
+      activity: () => show(status === undefined ? [] : [truncated(status, columns())]),
+      input() {
+        const view = input && inputView(input, columns());
+        if (view) show([view.line], { row: 0, column: view.column });
+      },
+    };
+    for (const place of isSuspended ? [] : LIVE_PLACES) {
+      own[place]?.();
+      const rows = parts[place]?.rows({ columns: columns(), rows: Math.max(1, (terminal.rows ?? 24) - live.length - 3) });
+      if (rows) show(rows.lines, rows.cursor);
+    }
     const rows = rowsAbove();
     const up = rows > 0 ? `\u001b[${rows}A` : "";
     const down = live.length > 0 ? `${live.join("\n")}\r` : "";
-    const column = view && view.column > 0 ? `\u001b[${view.column}C` : "";
+    const below = cursor === undefined ? 0 : live.length - 1 - cursor.row;
+    const back = below > 0 ? `\u001b[${below}A` : "";
+    const column = cursor !== undefined && cursor.column > 0 ? `\u001b[${cursor.column}C` : "";
     // Without automatic wrap a line that is wider than it was measured cannot take two rows.
     terminal.write(
-      `${HIDE_CURSOR}\r${up}${ERASE_DOWN}${finished.map((line) => `${line}\n`).join("")}${SAVE_WRAP}${down}${RESTORE_WRAP}${column}${view || live.length === 0 ? SHOW_CURSOR : ""}`,
+      `${HIDE_CURSOR}\r${up}${ERASE_DOWN}${finished.map((line) => `${line}\n`).join("")}${SAVE_WRAP}${down}${RESTORE_WRAP}${back}${column}${cursor || live.length === 0 ? SHOW_CURSOR : ""}`,
     );
-    above = live.slice(0, -1).map((line) => displayWidth(stripVTControlCharacters(line)));
+    above = live.slice(0, cursor?.row ?? -1).map((line) => displayWidth(stripVTControlCharacters(line)));
     if (finished.length > 0) blank = finished.at(-1) === "";
   }
 
@@ -117,6 +145,20 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
       status = line;
       draw([]);
     },
+    part(place, part) {
+      parts[place] = part;
+      draw([]);
+    },
+    changed: () => draw([]),
+    suspend() {
+      isSuspended = true;
+      draw([]);
+    },
+    resume() {
+      isSuspended = false;
+      above = [];
+      draw([]);
+    },
     input(line) {
       input = line;
       draw([]);
@@ -125,6 +167,7 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
       terminal.off?.("resize", redraw);
       status = undefined;
       input = undefined;
+      for (const place of LIVE_PLACES) parts[place] = undefined;
       draw(takeOpen());
       terminal.write(SHOW_CURSOR);
     },
