@@ -1,10 +1,6 @@
 import { type SettingsEntry, unused } from "./settings-entry.ts";
 import type { SettingsValues } from "./settings-values.ts";
-
-/** The names of themes. `auto`: light or dark as the background of the terminal is. `ansi`: the 16 colours of the terminal. `none`: without colours. */
-export const THEME_NAMES = ["auto", "dark", "light", "ansi", "none"] as const;
-
-export type ThemeName = (typeof THEME_NAMES)[number];
+import { THEME_NAMES, type ThemeName } from "./theme-names.ts";
 
 /** Names of Claude Code for themes, with the nearest one here. */
 const CLAUDE_THEMES: { readonly [name: string]: ThemeName } = {

@@ -1,5 +1,5 @@
 import type { EffortLevel, JsonObject, PermissionMode, PermissionRule } from "@keelson/protocol";
-import type { ThemeName } from "./read-terminal-settings.ts";
+import type { ThemeName } from "./theme-names.ts";
 
 /** Settings as the agent uses them. */
 export interface SettingsValues {

@@ -1,5 +1,5 @@
 import { loadSettings, type LoadSettingsOptions } from "./load-settings.ts";
-import type { ThemeName } from "./read-terminal-settings.ts";
+import type { ThemeName } from "./theme-names.ts";
 
 /** The choices of a person for their terminal. */
 export interface TerminalSettings {
