@@ -8,7 +8,7 @@ function open() {
   const attention = createAttention({
     name: "shop",
     setTitle: (text) => void titles.push(text),
-    notify: (text) => void notices.push(text),
+    notify: ({ title, body }) => void notices.push(`${title}: ${body}`),
     now: () => at,
   });
   return { attention, titles, notices, wait: (ms: number) => void (at += ms) };
@@ -32,7 +32,7 @@ describe("createAttention", () => {
     attention.working();
     wait(7_000);
     attention.done("complete");
-    expect(notices).toEqual(["shop waits: bash asks", "shop: complete"]);
+    expect(notices).toEqual(["shop: waits: bash asks", "shop: complete"]);
   });
 
   it("does not notify of the end of a short run, whatever the run before it took", () => {

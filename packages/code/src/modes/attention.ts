@@ -12,7 +12,7 @@ export interface AttentionOptions {
   readonly name: string;
   setTitle(text: string): void;
   /** Notifies the person, unless they look at the terminal. */
-  notify(text: string): void;
+  notify(notification: { readonly title: string; readonly body: string }): void;
   /** Unix ms. */
   now(): number;
 }
@@ -31,13 +31,13 @@ export function createAttention({ name, setTitle, notify, now }: AttentionOption
     },
     waiting(question) {
       show("waiting");
-      notify(`${name} waits: ${question}`);
+      notify({ title: name, body: `waits: ${question}` });
     },
     done(ending) {
       const took = since === undefined ? 0 : now() - since;
       since = undefined;
       show("");
-      if (took > WORTH_TELLING_MS) notify(`${name}: ${ending}`);
+      if (took > WORTH_TELLING_MS) notify({ title: name, body: ending });
     },
   };
 }

@@ -35,6 +35,10 @@ export interface ConversationCommandsOptions {
   replaced(): void;
   /** Opens a file in the person's editor. @returns lines to show */
   editFile(path: string): Promise<readonly string[]>;
+  /** The lines of the agent's list of tasks. Absent: it keeps none. */
+  readonly tasks?: ((columns: number) => readonly string[]) | undefined;
+  /** The lines of an output that was folded; the last one without a number. Absent: nothing is folded. */
+  readonly openOutput?: ((number?: number) => readonly string[] | undefined) | undefined;
 }
 
 /** The time that vendors have to list their models. */
@@ -42,7 +46,7 @@ const LIST_MS = 8_000;
 
 /** The commands of the program for a conversation, in the order in which `/help` lists those of a group. */
 export function conversationCommands(options: ConversationCommandsOptions): readonly SlashCommand[] {
-  const { current, models, planner, stores, host, editFile } = options;
+  const { current, models, planner, stores, host, editFile, tasks, openOutput } = options;
   const { environment, command, now } = host;
   const person = userHome(environment);
   const { home } = stores;
@@ -98,7 +102,7 @@ export function conversationCommands(options: ConversationCommandsOptions): read
       skills: () => foundSkills(folders(), trust()),
       hooks: () => listHooks({ home: home.path, environment, trust: trust() }),
     }),
-    ...programCommands({ findings: (style) => planner.findings(cwd(), style), jobs: () => current.jobs() }),
+    ...programCommands({ findings: (style) => planner.findings(cwd(), style), jobs: () => current.jobs(), tasks, openOutput }),
     quitCommand,
   ];
 }

@@ -94,7 +94,7 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
     },
     allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, now()),
     async jobs() {
-      const lists = await Promise.all(executors.map((executor) => executor.jobs?.list() ?? []));
+      const lists = await Promise.all(executors.map(async ({ jobs }) => (jobs === undefined ? [] : jobs.list())));
       return lists.flat();
     },
     noteChanges(paths, action) {

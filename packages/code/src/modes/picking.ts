@@ -1,4 +1,5 @@
-import type { ChooseFrom } from "../pickers/choose-from.ts";
+import type { ChooseFrom, OpenedPicker } from "../pickers/choose-from.ts";
+import type { Picker } from "../pickers/list-picker.ts";
 import type { LivePart, LivePlace } from "../terminal/live-part.ts";
 import type { Style } from "../text/style.ts";
 import type { LentKeys } from "./lent-keys.ts";
@@ -36,9 +37,9 @@ export function createPicking({ screen, style, keys, hideInput, restoreInput }: 
   return {
     isOpen: () => leave !== undefined,
     leave: () => leave?.(),
-    async choose(open) {
+    async choose<T>(open: (opened: OpenedPicker<T>) => Picker) {
       leave?.();
-      const { promise, resolve } = Promise.withResolvers<Parameters<Parameters<typeof open>[0]["onDone"]>[0]>();
+      const { promise, resolve } = Promise.withResolvers<T | undefined>();
       const changed = (): void => {
         if (leave === abandon) screen.changed();
       };

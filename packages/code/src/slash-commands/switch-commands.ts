@@ -29,7 +29,7 @@ const MOST_LISTED = 10;
 /** The commands that leave the session for another one. */
 export function switchCommands(options: SwitchCommandsOptions): readonly SlashCommand[] {
   const { begin, open, fork, sessions } = options;
-  const whenIdle = ({ run, style }: Prompt, act: () => SlashOutput | Promise<SlashOutput>): SlashOutput | Promise<SlashOutput> =>
+  const whenIdle = async ({ run, style }: Prompt, act: () => Promise<SlashOutput>): Promise<SlashOutput> =>
     run === undefined ? act() : [style.yellow(BUSY)];
   return [
     {
