@@ -59,7 +59,7 @@ export function createSessionPlanner({ command, cwd: first, access, stores }: Se
   return {
     async plan(wanted) {
       const said: string[] = [];
-      // What is written to standard error would stand in the middle of the screen.
+      // Lines on standard error would appear in the middle of the screen.
       const quiet: CommandHost = { ...host, stderr: collector(said) };
       const found = wanted.type === "new" ? undefined : await findSession({ session: wanted, fork: false }, stores, quiet);
       const folder = wanted.type === "new" ? wanted.cwd : (found?.launch?.cwd ?? found?.folder ?? first);

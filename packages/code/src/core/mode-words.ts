@@ -1,6 +1,6 @@
 import type { PermissionMode } from "@keelson/protocol";
 
-/** What each permission mode lets run, in words for a person. */
+/** The calls that run unasked in each permission mode, in words for a person. */
 export const MODE_WORDS: { readonly [M in PermissionMode]: string } = {
   "default": "reads run; changes and commands ask",
   "accept-edits": "edits of files in the project run, too",

@@ -10,7 +10,7 @@ export interface RunTerms {
 }
 
 /**
- * Returns the launch that a run with these terms is recorded with, so that whoever goes on with it has the same.
+ * Returns the launch that a run with these terms is recorded with, so that a resume has the same.
  * @param from the terms of the launch itself: a mode that comes from a policy or from settings is recorded only once it was changed
  */
 export function launchWith(launch: Launch, from: RunTerms, { model, mode, effort }: RunTerms): Launch {

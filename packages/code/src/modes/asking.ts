@@ -11,7 +11,7 @@ export interface AskingOptions {
   readonly screen: Screen;
   readonly style: Style;
   readonly input: Pick<TerminalInput, "message" | "question" | "answer">;
-  /** What the input shows while nothing is asked. */
+  /** The prompt of the input while nothing is asked. */
   readonly prompt: string;
   /** Keeps patterns of allow rules for later sessions in this project. */
   allowInProject(rules: readonly string[]): Promise<void>;

@@ -1,4 +1,4 @@
-/** Told what a conversation does, so that a person who looks elsewhere learns of it. */
+/** Receives the states of a conversation, so that a person who does other work learns of them. */
 export interface Attention {
   working(): void;
   /** A question is open. */
@@ -8,16 +8,16 @@ export interface Attention {
 }
 
 export interface AttentionOptions {
-  /** What the title begins with: the folder of the conversation. */
+  /** The name of the conversation, such as its folder. */
   readonly name: string;
   setTitle(text: string): void;
-  /** Notifies the person, unless they look at the terminal. */
+  /** Notifies the person, unless the terminal has the focus. */
   notify(notification: { readonly title: string; readonly body: string }): void;
   /** Unix ms. */
   now(): number;
 }
 
-/** The duration from which the end of a run is told: a person stays for a shorter one. */
+/** The duration from which the end of a run is notified of: a person waits for a shorter one. */
 export const WORTH_TELLING_MS = 10_000;
 
 /** Sets the title of the terminal, and notifies when the agent waits for an answer or is done after a while. */

@@ -35,6 +35,8 @@ export interface ConversationCommandsOptions {
   replaced(): void;
   /** Opens a file in the person's editor. @returns lines to show */
   editFile(path: string): Promise<readonly string[]>;
+  /** Shows a problem that keeps nothing from working. */
+  warn(text: string): void;
   /** The lines of the agent's list of tasks. Absent: it keeps none. */
   readonly tasks?: ((columns: number) => readonly string[]) | undefined;
   /** The lines of an output that was folded; the last one without a number. Absent: nothing is folded. */
@@ -46,7 +48,7 @@ const LIST_MS = 8_000;
 
 /** The commands of the program for a conversation, in the order in which `/help` lists those of a group. */
 export function conversationCommands(options: ConversationCommandsOptions): readonly SlashCommand[] {
-  const { current, models, planner, stores, host, editFile, tasks, openOutput } = options;
+  const { current, models, planner, stores, host, editFile, warn, tasks, openOutput } = options;
   const { environment, command, now } = host;
   const person = userHome(environment);
   const { home } = stores;
@@ -78,7 +80,11 @@ export function conversationCommands(options: ConversationCommandsOptions): read
     ...termCommands({
       model: () => current.session.terms.model,
       known: () => modelsOfTable(models),
-      listed: () => modelsOfVendors(models, { signal: AbortSignal.timeout(LIST_MS) }),
+      listed: () =>
+        modelsOfVendors(models, {
+          signal: AbortSignal.timeout(LIST_MS),
+          onProblem: (provider, error) => warn(`the models of ${provider} cannot be listed: ${String(error)}`),
+        }),
       effortsOf(model) {
         const { capabilities, supportedEffortLevels } = models.resolve(model).facts;
         return capabilities?.effortLevels === false ? [] : (supportedEffortLevels ?? EFFORT_LEVELS);

@@ -10,7 +10,7 @@ import { sessionCommands } from "../slash-commands/session-commands.ts";
 import { termCommands } from "../slash-commands/term-commands.ts";
 import type { SlashCommand } from "../slash-commands/slash-command.ts";
 import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
-import { type Conversation, createConversation } from "./conversation.ts";
+import { type Conversation, type ConversationOptions, createConversation } from "./conversation.ts";
 
 /** A run whose events and questions the test pushes, and which notes what is done to it. */
 function createFakeRun(): {
@@ -38,7 +38,7 @@ function createFakeRun(): {
     setModel: async (model: string) => void did.push(`model ${model}`),
     setPermissionMode: async (mode: string) => void did.push(`mode ${mode}`),
     setEffort: async (level: string | null) => void did.push(`effort ${level}`),
-    steer: async (text: string) => void did.push(`steer ${text}`),
+    steer: async (given: unknown) => void did.push(`steer ${typeof given === "string" ? given : JSON.stringify(given)}`),
     approvals: () => questions.iterable,
     events: () => events.iterable,
     [Symbol.asyncIterator]: () => events.iterable[Symbol.asyncIterator](),
@@ -129,7 +129,11 @@ interface Setting {
   readonly quits: () => number;
 }
 
-function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Setting {
+function setUp(
+  refuse?: () => never,
+  more: readonly SlashCommand[] = [],
+  options: Pick<ConversationOptions, "queue" | "outgoing" | "giveBack"> = {},
+): Setting {
   const fake = createFakeRun();
   const started: string[] = [];
   const resumed: Run[] = [];
@@ -150,9 +154,9 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
         return terms;
       },
       change: (changed) => void (terms = { ...terms, ...changed }),
-      async start(text) {
+      async start(content) {
         refuse?.();
-        started.push(`${terms.model}: ${text}`);
+        started.push(`${terms.model}: ${typeof content === "string" ? content : JSON.stringify(content)}`);
         return fake.run;
       },
       resume: async () => resumed.shift() as Run,
@@ -162,6 +166,7 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
     now: () => 0,
     giveUp: () => void fake.did.push("give up"),
     onEvent: (event) => void seen.push(event.type),
+    ...options,
     commands: createSlashCommandTable([
       helpCommand({ keys: [{ key: "Enter", does: "sends; steers it" }], shownFile: (file) => file }),
       ...termCommands({ model: () => terms.model, known: () => [], listed: async () => [], effortsOf: () => ["low", "high"] }),
@@ -608,6 +613,50 @@ describe("createConversation", () => {
     conversation.message("once more");
     await conversation.settled();
     expect(shown().match(/the disk is full/g)).toHaveLength(2);
+  });
+
+  it("hands messages for the run under way to the queue, sends what the run did not read, and gives it back if the person stopped the run", async () => {
+    let waiting: string[] = [];
+    const given: string[] = [];
+    const queue = {
+      send: (text: string) => void waiting.push(text),
+      following: (events: AsyncIterable<AgentEvent>) => events,
+      takeAll: () => waiting.splice(0),
+    };
+    const { conversation, fake, started } = setUp(undefined, [], { queue, giveBack: (texts) => void given.push(...texts) });
+    conversation.message("go");
+    conversation.message("use npm");
+    conversation.message("and be quick");
+    await settle();
+    expect([fake.did, waiting]).toEqual([[], ["use npm", "and be quick"]]);
+    conversation.deliver(waiting.shift() ?? "");
+    await settle();
+    expect(fake.did).toEqual(["steer use npm"]);
+    fake.end({});
+    await conversation.settled();
+    expect(started).toEqual(["a/one: go", "a/one: and be quick"]);
+    const stopped = setUp(undefined, [], { queue, giveBack: (texts) => void given.push(...texts) });
+    waiting = [];
+    stopped.conversation.message("go");
+    await settle();
+    stopped.conversation.message("never mind");
+    stopped.conversation.escape();
+    stopped.fake.end({ reason: "stopped" });
+    await stopped.conversation.settled();
+    expect([stopped.started, given]).toEqual([["a/one: go"], ["never mind"]]);
+  });
+
+  it("sends a message as it is prepared for the agent, to a new run and to the one under way", async () => {
+    const outgoing = async (text: string) => [{ type: "text" as const, text: `prepared ${text}` }];
+    const { conversation, fake, started } = setUp(undefined, [], { outgoing });
+    conversation.message("go");
+    await settle();
+    conversation.message("on");
+    await settle();
+    expect(started).toEqual(['a/one: [{"type":"text","text":"prepared go"}]']);
+    expect(fake.did).toEqual(['steer {"role":"user","content":[{"type":"text","text":"prepared on"}]}']);
+    fake.end({});
+    await conversation.settled();
   });
 
   it("holds messages back while the session is replaced, and follows the run that the other session has", async () => {

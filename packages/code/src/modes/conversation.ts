@@ -1,40 +1,28 @@
 import type { AgentEvent, SessionId } from "@keelson/protocol";
-import type { Run } from "keelson";
+import type { Run, RunInput } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
-import type { RunTerms } from "../core/run-terms.ts";
 import type { ChooseFrom } from "../pickers/choose-from.ts";
 import { createContextWarning } from "../render/context-warning.ts";
 import { createRunView } from "../render/run-view.ts";
-import type { Prompt } from "../slash-commands/slash-command.ts";
-import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
+import { parseSlashLine } from "../slash-commands/parse-slash-line.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import type { Screen } from "../terminal/screen.ts";
 import { printable, printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
 import { createAsking } from "./asking.ts";
 import type { Attention } from "./attention.ts";
+import type { ConversationSession } from "./conversation-session.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
+import type { HeldMessages } from "./held-messages.ts";
 import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
 import { switchedTerms } from "./run-settings.ts";
 import { createRunSlot } from "./run-slot.ts";
 import { createRunningCalls } from "./running-calls.ts";
 import { createShownFailures } from "./shown-failures.ts";
+import { createSlashLines } from "./slash-lines.ts";
 import { createTermChanges } from "./term-changes.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
-
-/** The session of a conversation. It is made by its first run, and may be replaced by another one. */
-export interface ConversationSession {
-  /** The terms of the next run. */
-  readonly terms: RunTerms;
-  /** @throws if they are impossible, such as a model without a key */
-  change(terms: Partial<RunTerms>): void;
-  start(text: string): Promise<Run<unknown>>;
-  /** Resumes the run of the session, which waits. */
-  resume(): Promise<Run<unknown>>;
-  /** Keeps patterns of allow rules for later sessions in this project. */
-  allowInProject(rules: readonly string[]): Promise<void>;
-}
 
 export interface ConversationOptions {
   readonly screen: Screen;
@@ -43,7 +31,7 @@ export interface ConversationOptions {
   session(): ConversationSession;
   readonly commands: SlashCommandTable;
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
-  /** How the person calls this program. */
+  /** The name by which the person calls this program. */
   readonly command: string;
   /** Unix ms. */
   now(): number;
@@ -58,6 +46,12 @@ export interface ConversationOptions {
   /** Sees every event of a run, those of its children included, before it is shown. */
   readonly onEvent?: (event: AgentEvent) => void;
   readonly attention?: Attention;
+  /** Absent: a message steers the run immediately. */
+  readonly queue?: HeldMessages;
+  /** Returns a message as the agent gets it. Default: as it was typed. */
+  readonly outgoing?: (text: string) => Promise<RunInput>;
+  /** Returns messages that the run did not read to the input. */
+  readonly giveBack?: (texts: readonly string[]) => void;
 }
 
 /** What a person does in a terminal, turned into runs, answers and steering. */
@@ -70,6 +64,8 @@ export interface Conversation {
   /** Esc: leaves what is being answered, else ends what the agent does now, commands included. */
   escape(): void;
   end(): void;
+  /** Steers the run under way, or starts one. */
+  deliver(text: string): void;
   /** Goes to the next permission mode: Shift-Tab. */
   cycleMode(): void;
   /** Shows a run that is already under way. */
@@ -87,7 +83,7 @@ const PROMPT = "› ";
 
 export function createConversation(options: ConversationOptions): Conversation {
   const { screen, style, session, commands, input, command, now, giveUp, quit, choose, hasStatusLine = false } = options;
-  const { onEvent = () => {}, attention } = options;
+  const { onEvent = () => {}, attention, queue, outgoing, giveBack = () => {} } = options;
   let interruptKeys: InterruptKeys | undefined;
   /** The end of the run was shown: what is said now is for the next one. */
   let over = false;
@@ -127,26 +123,28 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
   });
 
+  const execute = createSlashLines({
+    ...{ screen, style, commands, choose, send },
+    changes: terms,
+    terms: () => session().terms,
+    run: () => slot.run,
+    lastAsked: () => asking.lastAsked,
+    leave: end,
+  });
+
   async function follow(followed: Run<unknown>): Promise<void> {
     slot.take(followed);
     attention?.working();
     const calls = createRunningCalls();
     interruptKeys = createInterrupt(followed, { note, failed, giveUp, finishing: () => calls.any() });
     const { model } = session().terms;
-    const view = createRunView({
-      screen,
-      style,
-      now,
-      model,
-      questions: false,
-      onContext,
-      figures: !hasStatusLine,
-      failureLines: failures.lines,
-    });
+    const shown = { questions: false, figures: !hasStatusLine, failureLines: failures.lines };
+    const view = createRunView({ ...{ screen, style, now, model, onContext }, ...shown });
     asking.collect(followed).catch(failed);
     let ending = "error";
     try {
-      await watchRun(seen(calls.following(asking.following(followed))), view, { live: true });
+      const events = seen(calls.following(asking.following(followed)));
+      await watchRun(queue === undefined ? events : queue.following(events), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       ending = reason;
       if (error !== undefined) failed(error);
@@ -161,11 +159,16 @@ export function createConversation(options: ConversationOptions): Conversation {
     screen.status(undefined);
     slot.release();
     over = false;
+    const isStopped = stopping;
     stopping = false;
     interruptKeys = undefined;
     asking.clear();
     attention?.done(ending);
-    if (leaving) quit();
+    const unread = queue?.takeAll() ?? [];
+    if (leaving) return quit();
+    // A person who stopped the run decides again about what they had written for it.
+    if (isStopped) giveBack(unread);
+    else if (unread.length > 0) following = following.then(() => start(unread.join("\n\n")));
   }
 
   async function* seen(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
@@ -182,7 +185,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   async function start(text: string): Promise<void> {
     if (waiting) await open(() => session().resume());
     if (waiting) return note("your message was not sent: the session still waits for the decision above");
-    if (!leaving) await open(() => session().start(text));
+    if (!leaving) await open(async () => session().start(outgoing === undefined ? text : await outgoing(text)));
   }
 
   async function open(begin: () => Promise<Run<unknown>>): Promise<void> {
@@ -194,34 +197,21 @@ export function createConversation(options: ConversationOptions): Conversation {
     }
   }
 
-  async function slash({ name, argument }: SlashLine): Promise<void> {
-    const found = commands.find(name);
-    if (found === undefined) return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
-    try {
-      // A run whose end was shown takes a moment to leave its session.
-      if (over) await following;
-      const lines = await found.execute(argument, promptOf());
-      if (lines && lines.length > 0) say(...lines);
-    } catch (error) {
-      failed(error);
-    }
-  }
-
-  function promptOf(): Prompt {
-    const { model, mode, effort } = session().terms;
-    const { model: changeModel, mode: changeMode, effort: changeEffort } = terms;
-    const { columns } = screen;
-    const { lastAsked } = asking;
-    const { run } = slot;
-    const prompt = { columns, style, commands: commands.commands, model, mode, effort, lastAsked, run, send, leave: end };
-    return { ...prompt, changeModel, changeMode, changeEffort, choose };
-  }
-
   function send(text: string): void {
     if (replacing !== undefined) following = replacing.then(() => send(text));
     // A run that is over reads nothing, though it takes a moment to leave its session.
     else if (over) following = following.then(() => (leaving ? undefined : start(text)));
-    else if (!slot.withRun((on) => void on.steer(text).catch(failed))) following = start(text);
+    else if (queue !== undefined && slot.withRun(() => {})) queue.send(text);
+    else deliver(text);
+  }
+
+  function deliver(text: string): void {
+    if (!slot.withRun((on) => void steer(on, text).catch(failed))) following = start(text);
+  }
+
+  async function steer(on: Run<unknown>, text: string): Promise<void> {
+    const content = outgoing === undefined ? text : await outgoing(text);
+    await on.steer(typeof content === "string" ? content : { role: "user", content });
   }
 
   /** Has the run end; a second time is left to who wants more than that. */
@@ -246,7 +236,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
       const line = parseSlashLine(text);
       if (line === undefined) return send(text);
-      void slash(line);
+      // A run whose end was shown takes a moment to leave its session.
+      void (over ? following.then(() => execute(line)) : execute(line)).catch(failed);
     },
     answer(text) {
       warned = false;
@@ -269,6 +260,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (!asking.back() && slot.withRun(() => interruptKeys?.escape())) stopping = true;
     },
     end,
+    deliver,
     cycleMode: () => terms.cycleMode(),
     follow(followed) {
       following = follow(followed);

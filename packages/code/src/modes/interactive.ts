@@ -146,7 +146,7 @@ export async function converse(
   /** Lists the commands of the session that is open: those of files are of its folder. */
   function listCommands(): void {
     const own = conversationCommands({
-      ...{ current, conversation, stores, models, planner, host },
+      ...{ current, conversation, stores, models, planner, host, warn },
       replaced() {
         listCommands();
         refreshStatus();

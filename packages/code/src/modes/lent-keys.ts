@@ -4,10 +4,10 @@ import type { InputStream } from "../core/command-host.ts";
 
 /** The keys of a terminal, which belong to the input unless they are lent. */
 export interface LentKeys {
-  /** What the input reads in place of the terminal: everything that is typed while the keys are not lent. */
+  /** The stream that the input reads in place of the terminal: everything that is typed while the keys are not lent. */
   readonly input: InputStream;
   /**
-   * Lends the keys to what stands in place of the input.
+   * Lends the keys to what is shown in place of the input.
    * @param handle called with each key as the terminal sent it
    * @returns gives them back
    */
@@ -21,13 +21,13 @@ interface Keypress {
   readonly sequence?: string;
 }
 
-/** Reads a terminal, and hands on what is typed to the input or to whoever the keys are lent to. */
+/** Reads a terminal, and passes what is typed to the input, or to the borrower of the keys. */
 export function createLentKeys(terminal: InputStream): LentKeys {
   const input = Object.assign(new PassThrough(), {
     isTTY: terminal.isTTY === true,
     setRawMode: (on: boolean) => terminal.setRawMode?.(on),
   });
-  // Keys are told apart from the first byte of a sequence by the time, which Node's reader does.
+  // Node's reader distinguishes the key Esc from the first byte of a sequence by the time.
   const keys = new PassThrough();
   emitKeypressEvents(keys);
   let handle: ((sequence: string) => void) | undefined;

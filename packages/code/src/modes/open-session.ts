@@ -1,5 +1,5 @@
-import type { Executor, JobInfo, SessionId } from "@keelson/protocol";
-import type { Run } from "keelson";
+import type { Content, Executor, JobInfo, SessionId } from "@keelson/protocol";
+import type { Run, RunInput } from "keelson";
 import type { ModelRegistry } from "keelson/providers";
 import { modeOf } from "../core/agent-permissions.ts";
 import { type CodingRunner, createCodingRunner } from "../core/coding-runner.ts";
@@ -11,7 +11,7 @@ import { launchWith, type RunTerms } from "../core/run-terms.ts";
 import { folderTags } from "../core/session-folder.ts";
 import type { Stores } from "../core/stores.ts";
 import { rewoundText } from "../history/index.ts";
-import type { ConversationSession } from "./conversation.ts";
+import type { ConversationSession } from "./conversation-session.ts";
 import { settingsOptions } from "./run-settings.ts";
 import type { SessionPlan } from "./session-plan.ts";
 import type { Workplace } from "./workplace.ts";
@@ -25,9 +25,9 @@ export interface OpenSession extends ConversationSession {
   readonly runner: CodingRunner;
   /** The commands that the agent runs, or ran, in the background. */
   jobs(): Promise<readonly JobInfo[]>;
-  /** Has the agent told with the next message that files are not as it left them. */
+  /** Adds a note to the next message: these files are not as the agent left them. */
   noteChanges(paths: readonly string[], action: "undo" | "redo"): void;
-  /** Notes that the agent was not told of yet. A copy of the session needs them as well. */
+  /** Returns the notes that the agent has not received yet, and drops them here. A copy of the session needs them. */
   takeNotes(): readonly string[];
 }
 
@@ -63,11 +63,11 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
   let terms = made;
   let notes = given;
 
-  async function start(text: string): Promise<Run<unknown>> {
+  async function start(content: RunInput): Promise<Run<unknown>> {
     const session = id ?? (await newSession(runner, folderTags(launch.cwd, stores.home.path)));
     id = session;
     history.mark(session);
-    const told = [...notes, text].join("\n\n");
+    const told = typeof content === "string" ? [...notes, content].join("\n\n") : [...notes.map(textPart), ...content];
     const current: Launch = launchWith(launch, made, terms);
     const limits = { onBudget: launch.agent.onBudget ?? "ask" };
     const options = { session, model: terms.model, limits, metadata: launchToMetadata(current), ...settingsOptions(made, terms) };
@@ -106,4 +106,8 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
       return taken;
     },
   };
+}
+
+function textPart(text: string): Extract<Content, { readonly type: "text" }> {
+  return { type: "text", text };
 }

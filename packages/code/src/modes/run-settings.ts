@@ -3,11 +3,11 @@ import type { Run } from "keelson";
 import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 
-/** What of a run can be set while it is at work, beside its model. */
+/** The settings of a run that change while it is at work, beside its model. */
 export interface RunSettings {
-  /** For the calls that are judged after the run has read it, until the run ends. */
+  /** Holds for the calls that are judged after the run has read it, until the run ends. */
   setPermissionMode(mode: PermissionMode): Promise<void>;
-  /** From the next turn on. @param level `null`: that of the agent */
+  /** Holds from the next turn on. @param level `null`: that of the agent */
   setEffort(level: EffortLevel | null): Promise<void>;
 }
 

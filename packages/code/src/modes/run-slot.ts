@@ -10,7 +10,7 @@ export interface RunSlot {
   withRun(act: Act): boolean;
   /**
    * Starts a run and follows it to its end. What is done to it until it has started is done as soon as it has.
-   * @param follow calls `take` with the run at once
+   * @param follow calls `take` with the run immediately
    */
   open(begin: () => Promise<Run<unknown>>, follow: (run: Run<unknown>) => Promise<void>): Promise<void>;
   take(run: Run<unknown>): void;

@@ -13,9 +13,9 @@ export interface SessionPlan {
   readonly projectRules: readonly ProjectRule[];
   /** Shown once. */
   readonly notices: readonly string[];
-  /** What of the project is used. */
+  /** The trust in what the project brings. */
   readonly trust: ProjectTrust;
-  /** The session to go on with. Absent: a new one, which its first message makes. */
+  /** The session to continue. Absent: a new one, which its first message makes. */
   readonly session?: SessionId | undefined;
   /** True if it has a run that is not finished. */
   readonly resume: boolean;

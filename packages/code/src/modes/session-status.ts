@@ -35,9 +35,9 @@ export interface SessionStatusOptions {
 }
 
 export function createSessionStatus({ source, models, changed, onProblem }: SessionStatusOptions): SessionStatus {
-  /** Of the runs that are over. */
+  /** The cost of the runs that are over. */
   let cost: Usd | null = ZERO_USD;
-  /** Of the run under way, as its events tell. */
+  /** The cost of the run under way, by its events. */
   let running: Usd | null = ZERO_USD;
   let context: number | undefined;
   let jobs = 0;

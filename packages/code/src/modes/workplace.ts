@@ -10,16 +10,16 @@ import type { ProjectItem } from "../trust/project-item.ts";
 import { openTrustedProject, type TrustedProject } from "../trust/trusted-project.ts";
 import type { SessionPlan } from "./session-plan.ts";
 
-/** What a folder brings for the sessions that work in it: settings, hooks, skills, servers, commands, the history of its files. */
+/** The settings, hooks, skills, servers, commands and the file history of a folder, for the sessions that work in it. */
 export interface Workplace extends AsyncDisposable {
   readonly project: TrustedProject;
   readonly servers: ServersOfRuns;
   readonly history: ToolHistory;
   /** The commands of Markdown files. */
   readonly commands: readonly SlashCommand[];
-  /** What the project brings and nobody trusts, by path, as it was when it was left out. */
+  /** The items of the project that are not trusted, by path, as they were when they were left out. */
   readonly leftOut: Map<string, ProjectItem>;
-  /** What was wrong when it was opened. */
+  /** The problems that were found when it was opened. */
   readonly problems: readonly string[];
   /** True if sessions with this plan can work in it. */
   isFor(plan: SessionPlan): boolean;
@@ -83,7 +83,7 @@ export async function openWorkplace(
   }
 }
 
-/** What of a plan makes a workplace another one. */
+/** Returns a text that differs between plans that need different workplaces. */
 function placeKey({ launch: { cwd, agent }, trust }: SessionPlan): string {
   const { folders = [], policy, sandbox, mcp, mcpConfig } = agent;
   return JSON.stringify([cwd, trust.project, trust.trustsAll === true, folders, policy, sandbox, mcp, mcpConfig]);

@@ -1,8 +1,8 @@
-/** What of a choice is searched. */
+/** The searched texts of a choice. */
 export interface Searched {
   /** A short text, in which letters may be left out. */
   readonly label: string;
-  /** More text, in which each word of the search must stand as it is typed. */
+  /** More text, in which each word of the search must occur as it is typed. */
   readonly words?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ function beginsWord(word: string, label: string): boolean {
   return false;
 }
 
-/** True if the letters of a word stand in a text in this order. */
+/** True if the letters of a word occur in a text in this order. */
 function isScattered(word: string, text: string): boolean {
   let at = 0;
   for (const letter of word) {

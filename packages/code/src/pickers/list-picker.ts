@@ -12,7 +12,7 @@ export interface Choice<T> {
   readonly label: string;
   /** Searched too, and shown nowhere. */
   readonly words?: string;
-  /** Stands beside the label if there is room. */
+  /** Shown beside the label if there is room. */
   readonly description?: string | undefined;
   /** A second row, for the columns that there are. Printable, without colours. Absent: one row. */
   readonly details?: (columns: number) => string;
@@ -28,13 +28,13 @@ export interface Picker {
 }
 
 export interface ListPickerOptions<T> {
-  /** What is chosen: `model`. */
+  /** The kind of the choices: `model`. */
   readonly title: string;
   readonly choices: readonly Choice<T>[];
   readonly style: Style;
   /** The choice that is marked at first. Default: the first one. */
   readonly initial?: T | undefined;
-  /** What is said if there are no choices at all. */
+  /** The line of a list without choices. */
   readonly empty?: string;
   /** The key Tab, with what it does. Absent: Tab does nothing. */
   readonly onSwitch?: { readonly hint: string; act(): void } | undefined;

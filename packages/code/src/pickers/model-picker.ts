@@ -8,9 +8,9 @@ import type { OpenedPicker } from "./choose-from.ts";
 export interface ModelPickerOptions extends OpenedPicker<string> {
   /** The model that is used now. */
   readonly current: string;
-  /** Shown at once. */
+  /** Shown first. */
   readonly known: readonly KnownModel[];
-  /** The models that the vendors list, which takes a while. They go before those that are shown at once. */
+  /** The models that the vendors list, which takes a while. They replace those of these vendors that are shown first. */
   readonly listed: Promise<readonly KnownModel[]>;
 }
 

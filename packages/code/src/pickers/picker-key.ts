@@ -63,7 +63,7 @@ export function readPickerKey(sequence: string): PickerKey | undefined {
   return end === "~" ? BY_NUMBER[first] : BY_LETTER[end];
 }
 
-/** True for the event that says that a key was let go of. */
+/** True for the event of a key that is released. */
 function isRelease(modifiers: string): boolean {
   return modifiers.split(":")[1] === "3";
 }

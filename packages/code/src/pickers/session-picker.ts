@@ -8,7 +8,7 @@ import { type Choice, createListPicker, type Picker } from "./list-picker.ts";
 export interface SessionPickerOptions extends OpenedPicker<string> {
   /** The folder whose sessions are shown first. */
   readonly folder: string;
-  /** Of this folder, newest first. */
+  /** The sessions of this folder, newest first. */
   readonly sessions: readonly ListedSession[];
   /** Reads the sessions of every folder. */
   everywhere(): Promise<readonly ListedSession[]>;

@@ -4,7 +4,7 @@ import type { Style } from "../text/style.ts";
 
 export interface HookLinesOptions {
   readonly style: Style;
-  /** How the person calls this program. */
+  /** The name by which the person calls this program. */
   readonly command: string;
   /** The path of a file as a person reads it. */
   shownFile(file: string): string;

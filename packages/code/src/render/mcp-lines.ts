@@ -5,7 +5,7 @@ import { serverLines } from "./server-lines.ts";
 
 export interface McpLinesOptions {
   readonly style: Style;
-  /** How the person calls this program. */
+  /** The name by which the person calls this program. */
   readonly command: string;
 }
 

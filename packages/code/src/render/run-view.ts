@@ -40,7 +40,7 @@ export interface RunViewOptions {
   readonly model?: string;
   /** Called with the part of the context window that a request took. @returns a warning to show */
   readonly onContext?: (utilization: number) => string | undefined;
-  /** Whether the line of activity has the figures of the run, which a status line shows as well. Default true. */
+  /** False if a status line shows the figures of the run: then the line of activity is without them. Default true. */
   readonly figures?: boolean;
   /** Returns the lines of a failure. Empty: it was shown before. Default: its kind and its message. */
   readonly failureLines?: (failure: Failure) => readonly string[];

@@ -12,7 +12,7 @@ export interface StatusFacts {
   readonly effort?: EffortLevel | undefined;
   /** The part of the context window that the last request took. Absent: it is unknown. */
   readonly context?: number | undefined;
-  /** Of the session. `null`: a part of it has no known price. */
+  /** The cost of the session. `null`: a part of it has no known price. */
   readonly cost: Usd | null;
   readonly mode: PermissionMode;
   readonly inSandbox: boolean;

@@ -27,7 +27,7 @@ export interface ServerState {
   readonly server: FoundServer;
   /** Absent: it is not used. */
   readonly status?: McpServerStatus;
-  /** Of a server that is connected. */
+  /** The tools of a server that is connected. */
   readonly tools?: readonly McpToolDescriptor[];
 }
 
@@ -81,7 +81,7 @@ export async function serversOfRuns(options: ServersOfRunsOptions): Promise<Serv
         if (!usable.includes(server)) return { server };
         const status = manager.status(server.name);
         if (status.state !== "connected") return { server, status };
-        // A server that lists no tools is told of by its status.
+        // The status of a server says why it lists no tools.
         const tools = await manager.listTools(server.name).catch(() => undefined);
         return { server, status, ...(tools !== undefined && { tools }) };
       });

@@ -20,7 +20,7 @@ export function readTheme(value: unknown): SettingsEntry {
   return person(entry, `the theme ${theme} of the terminal`, { theme });
 }
 
-/** Reads `notifications`: whether a person is told that the agent waits or is done. */
+/** Reads `notifications`: whether the terminal notifies a person when the agent waits or is done. */
 export function readNotifications(value: unknown): SettingsEntry {
   const entry = `notifications ${JSON.stringify(value)}`;
   if (value === "on" || value === true)

@@ -8,7 +8,7 @@ import { printableLine } from "../text/printable.ts";
 import type { Prompt, SlashCommand, SlashOutput } from "./slash-command.ts";
 
 export interface ProjectCommandsOptions {
-  /** How the person calls this program. */
+  /** The name by which the person calls this program. */
   readonly command: string;
   servers(): Promise<ServerStates>;
   /** The files of instructions, used or not. */

@@ -6,7 +6,7 @@ import type { Prompt, SlashCommand, SlashOutput } from "./slash-command.ts";
 export interface SwitchCommandsOptions {
   /** Ends this session and begins another. The former one is kept. */
   begin(): Promise<SlashOutput>;
-  /** Goes on with a session. @param id the whole id, or its beginning */
+  /** Continues a session. @param id the whole id, or its beginning */
   open(id: string): Promise<SlashOutput>;
   /** Copies this session, and goes on in the copy. */
   fork(): Promise<SlashOutput>;
