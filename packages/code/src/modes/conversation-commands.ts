@@ -119,18 +119,18 @@ function switching({ current, conversation, host, replaced }: ConversationComman
   open(id: string): Promise<SlashOutput>;
   fork(): Promise<SlashOutput>;
 } {
-  const leave = async (act: () => ReturnType<CurrentSession["go"]>): Promise<readonly string[]> => {
+  const leave = async (act: () => Promise<boolean>): Promise<readonly string[]> => {
     const { id } = current.session;
     await conversation.replaceSession(async () => {
-      const run = await act();
+      const resumes = await act();
       replaced();
-      return run;
+      return resumes;
     });
     return id === undefined || id === current.session.id ? [] : [`the session before is kept: ${host.command} -r ${id}`];
   };
   return {
-    begin: () => leave(() => current.begin().then(() => undefined)),
+    begin: () => leave(() => current.begin().then(() => false)),
     open: (id) => leave(() => current.go(id)),
-    fork: () => leave(() => current.fork().then(() => undefined)),
+    fork: () => leave(() => current.fork().then(() => false)),
   };
 }

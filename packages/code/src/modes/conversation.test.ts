@@ -660,19 +660,20 @@ describe("createConversation", () => {
   });
 
   it("holds messages back while the session is replaced, and follows the run that the other session has", async () => {
-    const { conversation, fake, started, shown } = setUp();
-    const opened = Promise.withResolvers<Run | undefined>();
+    const { conversation, fake, started, resumed, shown } = setUp();
+    resumed.push(fake.run);
+    const opened = Promise.withResolvers<boolean>();
     const replaced = conversation.replaceSession(() => opened.promise);
     conversation.message("are you there?");
     await settle();
     expect(started).toEqual([]);
-    await expect(conversation.replaceSession(async () => undefined)).rejects.toThrow(/at work/);
-    opened.resolve(fake.run);
+    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/at work/);
+    opened.resolve(true);
     await replaced;
     await settle();
     expect([started, fake.did]).toEqual([[], ["steer are you there?"]]);
     conversation.message("/why");
-    await expect(conversation.replaceSession(async () => undefined)).rejects.toThrow(/at work/);
+    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/at work/);
     fake.end({});
     await conversation.settled();
     expect(shown()).toContain("nothing was asked yet");
@@ -680,7 +681,7 @@ describe("createConversation", () => {
 
   it("sends the messages that waited to the session before if the other one cannot be opened", async () => {
     const { conversation, started } = setUp();
-    const opened = Promise.withResolvers<Run | undefined>();
+    const opened = Promise.withResolvers<boolean>();
     const replaced = conversation.replaceSession(() => opened.promise);
     conversation.message("go on here");
     opened.reject(new Error("its folder is gone"));
@@ -694,7 +695,7 @@ describe("createConversation", () => {
     conversation.message("deploy");
     fake.end({ reason: "awaiting-decision", waits: [] });
     await conversation.settled();
-    await conversation.replaceSession(async () => undefined);
+    await conversation.replaceSession(async () => false);
     conversation.message("something else");
     await settle();
     expect([started, resumed]).toEqual([["a/one: deploy", "a/one: something else"], []]);

@@ -72,9 +72,9 @@ export interface Conversation {
   follow(run: Run<unknown>): Promise<void>;
   /**
    * Replaces the session while no run is under way. Messages wait until it is done.
-   * @param act returns the run that the other session has open, which is followed
+   * @param act returns true if the other session has a run that is not finished: it is resumed, and followed
    */
-  replaceSession(act: () => Promise<Run<unknown> | undefined>): Promise<void>;
+  replaceSession(act: () => Promise<boolean>): Promise<void>;
   /** Resolves when no run is open. */
   settled(): Promise<void>;
 }
@@ -269,10 +269,10 @@ export function createConversation(options: ConversationOptions): Conversation {
     async replaceSession(act) {
       if (replacing !== undefined || slot.withRun(() => {})) throw new Error("The session is at work. Press Esc first, then try again.");
       const replaced = (async () => {
-        const run = await act();
+        const resumes = await act();
         waiting = false;
         asking.forget();
-        if (run !== undefined) following = follow(run);
+        if (resumes) following = follow(await session().resume());
       })();
       const done = (): void => void (replacing = undefined);
       replacing = replaced.then(done, done);

@@ -1,5 +1,4 @@
 import type { JobInfo, SessionId } from "@keelson/protocol";
-import type { Run } from "keelson";
 import type { ModelRegistry } from "keelson/providers";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { forkSession } from "../core/new-session.ts";
@@ -14,8 +13,8 @@ export interface CurrentSession extends AsyncDisposable {
   readonly session: OpenSession;
   /** Leaves the session for a new one in the same folder, with the same terms. */
   begin(): Promise<void>;
-  /** Leaves it for another one. @param id the whole id, or its beginning. @returns its run, if one is not finished */
-  go(id: string): Promise<Run<unknown> | undefined>;
+  /** Leaves it for another one. @param id the whole id, or its beginning. @returns true if it has a run that is not finished */
+  go(id: string): Promise<boolean>;
   /** Leaves it for a copy. @returns the id of the copy */
   fork(): Promise<SessionId>;
   /** The commands that run in the background, or did, in all sessions that were open in this process. */
@@ -39,32 +38,32 @@ export async function openCurrentSession(first: SessionPlan, options: CurrentSes
   const placeOptions: WorkplaceOptions = { home: stores.home, secrets, environment, now, onLeftOut, onProblem };
   /** Earlier sessions of this process: what they started in the background goes on. */
   const left: OpenSession[] = [];
-  let current = await opened(first, await openWorkplace(first, placeOptions));
+  let current = await openedIn(first);
 
   async function opened(plan: SessionPlan, place: Workplace, notes: readonly string[] = []): Promise<OpenSession> {
+    const session = openSession({ plan, place, stores, models, secrets, now, notes });
+    await onOpened(session);
+    return session;
+  }
+
+  /** Opens a workplace and a session in it; of a session that cannot be opened nothing is left. */
+  async function openedIn(plan: SessionPlan, notes?: readonly string[]): Promise<OpenSession> {
+    const place = await openWorkplace(plan, placeOptions);
     try {
-      const session = openSession({ plan, place, stores, models, secrets, now, notes });
-      await onOpened(session);
-      return session;
+      return await opened(plan, place, notes);
     } catch (error) {
-      const isShared = left.at(-1)?.place === place;
-      if (!isShared) await place[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
       throw error;
     }
   }
 
   /** Opens another session first, so that this one stays open if that fails. */
-  async function replace(plan: SessionPlan, notes: readonly string[] = []): Promise<void> {
+  async function replace(plan: SessionPlan, notes?: readonly string[]): Promise<void> {
     const { place } = current;
-    const next = place.isFor(plan) ? place : await openWorkplace(plan, placeOptions);
+    const next = place.isFor(plan) ? await opened(plan, place, notes) : await openedIn(plan, notes);
     left.push(current);
-    try {
-      current = await opened(plan, next, notes);
-    } catch (error) {
-      left.pop();
-      throw error;
-    }
-    if (next !== place) await place[Symbol.asyncDispose]();
+    current = next;
+    if (next.place !== place) await place[Symbol.asyncDispose]();
   }
 
   return {
@@ -78,14 +77,15 @@ export async function openCurrentSession(first: SessionPlan, options: CurrentSes
     async go(id) {
       const plan = await planner.plan({ type: "named", id, terms: current.terms });
       await replace(plan);
-      return plan.resume ? current.resume() : undefined;
+      return plan.resume;
     },
     async fork() {
-      const { id, plan, terms, runner } = current;
+      const { id, plan, terms, runner, notes } = current;
       if (id === undefined) throw new Error("There is nothing to copy yet: this session begins with your first message.");
       const fork = await forkSession(runner, id, folderTags(plan.launch.cwd, stores.home.path));
-      const planned = await planner.plan({ type: "named", id: fork, terms });
-      await replace(planned, current.takeNotes());
+      await replace(await planner.plan({ type: "named", id: fork, terms }), notes);
+      // A model that was chosen since the last run is not in the log yet.
+      current.change(terms);
       return fork;
     },
     async jobs() {

@@ -27,8 +27,8 @@ export interface OpenSession extends ConversationSession {
   jobs(): Promise<readonly JobInfo[]>;
   /** Adds a note to the next message: these files are not as the agent left them. */
   noteChanges(paths: readonly string[], action: "undo" | "redo"): void;
-  /** Returns the notes that the agent has not received yet, and drops them here. A copy of the session needs them. */
-  takeNotes(): readonly string[];
+  /** The notes that the agent has not received yet. A copy of the session needs them. */
+  readonly notes: readonly string[];
 }
 
 export interface OpenSessionOptions {
@@ -84,6 +84,9 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
     get terms() {
       return terms;
     },
+    get notes() {
+      return notes;
+    },
     change(changed) {
       if (changed.model !== undefined) models.resolve(changed.model);
       terms = { ...terms, ...changed };
@@ -99,11 +102,6 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
     },
     noteChanges(paths, action) {
       notes = [...notes, rewoundText(paths, action)];
-    },
-    takeNotes() {
-      const taken = notes;
-      notes = [];
-      return taken;
     },
   };
 }
