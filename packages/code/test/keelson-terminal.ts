@@ -11,7 +11,7 @@ export interface KeelsonTerminal extends AsyncDisposable {
   pause(): void;
   /** Once what was written so far is on the screen. */
   resize(columns: number): Promise<void>;
-  /** What is on the screen now, up to the row of the cursor: below it are the status line, and the choices of a list. */
+  /** The rows of the screen up to that of the cursor. Below it are the status line, and the choices of a list. */
   rows(): readonly string[];
   /** Everything that is on the screen now, without the empty rows at its end. */
   all(): readonly string[];

@@ -90,7 +90,13 @@ describe("a terminal that changes its width", () => {
       "default · claude-sonnet-5 · \\$0 · no sandbox",
       "default · anthropic/claude-sonnet-5 · \\$0 · no sandbox",
     ];
-    for (const [columns, status] of [[40, narrow], [80, wide], [50, middle], [100, wide], [40, narrow]] as const) {
+    for (const [columns, status] of [
+      [40, narrow],
+      [80, wide],
+      [50, middle],
+      [100, wide],
+      [40, narrow],
+    ] as const) {
       await terminal.resize(columns);
       await terminal.untilAll(new RegExp(`\\n\\S (?:thinking|writing).*\\n› a draft that is being typed\\n${status}$`));
       expect(told()).toBe(before);

@@ -42,7 +42,7 @@ it("begins, copies and resumes sessions in one process, with their last messages
 
   // The newest is open, the copy comes next, the first one last.
   terminal.type("/resume\r");
-  await terminal.untilAll(/session › \n❯ ● something else[\s\S]*mend the build[\s\S]*mend the build[\s\S]*trunk/);
+  await terminal.untilAll(/session › \n❯ ● something else\n[\s\S]*\(copy\) and in the copy\n[\s\S]* mend the build\n[\s\S]*trunk/);
   terminal.type(`${DOWN}${DOWN}\r`);
   await terminal.until(/· \/help says what you can do\n[\s\S]*› mend the build\n[\s\S]*Mended\.[\s\S]*\n› $/);
   terminal.type("still there?\r");

@@ -49,3 +49,14 @@ it("reads nothing while another program has the terminal", async () => {
   await settle();
   expect(read()).toBe("for the other");
 });
+
+it("reads a terminal that was read before", async () => {
+  const { terminal, keys } = open();
+  keys.close();
+  const again = createLentKeys(terminal as InputStream);
+  let read = "";
+  again.input.on("data", (chunk: Buffer) => void (read += chunk.toString()));
+  terminal.write("x");
+  await settle();
+  expect(read).toBe("x");
+});

@@ -38,6 +38,8 @@ export function createLentKeys(terminal: InputStream): LentKeys {
   terminal.on("data", onData);
   terminal.on("end", onEnd);
   keys.on("keypress", onKey);
+  // An earlier list may have paused it.
+  terminal.resume();
 
   return {
     input: input as InputStream,

@@ -28,12 +28,12 @@ const SESSIONS = [
   session("cccc3333", { firstWords: "write docs", damaged: "record 7 is no JSON" }),
 ];
 
-function open(everywhere: () => Promise<readonly ListedSession[]> = async () => []) {
+function open(everywhere: () => Promise<readonly ListedSession[]> = async () => [], sessions: readonly ListedSession[] = SESSIONS) {
   const chosen: (string | undefined)[] = [];
   let frames = 0;
   const picker = createSessionPicker({
     folder: "/home/ada/shop",
-    sessions: SESSIONS,
+    sessions,
     everywhere,
     current: "aaaa1111",
     userHome: "/home/ada",
@@ -64,6 +64,18 @@ describe("createSessionPicker", () => {
         "  1/3 · ↑↓ · Enter takes · Esc leaves · Tab switches this folder and all",
       ].join("\n"),
     );
+  });
+
+  it("shows the name of a session before its first words, and of a copy without a name that it is one", () => {
+    const { shown } = open(undefined, [
+      session("dddd4444", { name: "release", firstWords: "tag it" }),
+      session("eeee5555", {
+        name: "dddd4444 (fork)",
+        firstWords: "and test it",
+        parent: { session: "dddd4444" as SessionId, seq: 3 },
+      }),
+    ]);
+    expect(shown()).toMatch(/❯ release: tag it\n[^]* {2}\(copy\) and test it\n/);
   });
 
   it("leaves out the less important facts in a narrow terminal", () => {

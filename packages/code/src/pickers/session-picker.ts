@@ -70,17 +70,21 @@ export function createSessionPicker(options: SessionPickerOptions): Picker {
 type ChoiceOptions = Pick<SessionPickerOptions, "current" | "userHome" | "now"> & { readonly folder: string | undefined };
 
 function choiceOf(session: ListedSession, options: ChoiceOptions): Choice<string> {
-  const { id, name, firstWords, tags, branch, folder, damaged } = session;
-  const words = firstWords === undefined ? "(no message yet)" : firstWords;
-  const label = name === undefined ? words : `${name}: ${words}`;
+  const { id, firstWords = "(no message yet)", tags, branch, folder, damaged } = session;
   const isWaiting = isWaitingSession(session);
   return {
     value: id,
-    label: printableLine(label),
+    label: printableLine(`${titleOf(session)}${firstWords}`),
     words: [id, ...tags, branch ?? "", folder ?? "", isWaiting ? "waits" : "", damaged === undefined ? "" : "damaged"].join(" "),
     mark: damaged === undefined ? (isWaiting ? "?" : id === options.current ? "●" : undefined) : "✗",
     details: (columns) => detailsOf(session, options, columns),
   };
+}
+
+/** Returns the name before the first words. A copy without a name of its own is named after the id of its original. */
+function titleOf({ name, parent }: Pick<ListedSession, "name" | "parent">): string {
+  if (name === undefined) return "";
+  return name === `${parent?.session} (fork)` ? "(copy) " : `${name}: `;
 }
 
 /** True if a session waits for a person. */
