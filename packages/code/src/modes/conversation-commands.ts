@@ -72,11 +72,6 @@ export function conversationCommands(options: ConversationCommandsOptions): read
       userHome: person,
       now,
     }),
-    ...sessionCommands({
-      facts: (topic, view) => sessionFactLines(topic, current.session, { ...view, home, command }),
-      trustLeftOut: (view) => trustLeftOut(current.session, { ...view, home, now }),
-      compact: (keep) => compactSession(current.session, keep),
-    }),
     ...termCommands({
       model: () => current.session.terms.model,
       known: () => modelsOfTable(models),
@@ -89,6 +84,11 @@ export function conversationCommands(options: ConversationCommandsOptions): read
         const { capabilities, supportedEffortLevels } = models.resolve(model).facts;
         return capabilities?.effortLevels === false ? [] : (supportedEffortLevels ?? EFFORT_LEVELS);
       },
+    }),
+    ...sessionCommands({
+      facts: (topic, view) => sessionFactLines(topic, current.session, { ...view, home, command }),
+      trustLeftOut: (view) => trustLeftOut(current.session, { ...view, home, now }),
+      compact: (keep) => compactSession(current.session, keep),
     }),
     whyCommand,
     ...undoCommands({
