@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { openWorkspace } from "./keelson-process.ts";
@@ -118,4 +119,15 @@ it("has a session chosen from a list with -r, and from numbers for a screen read
   await spoken.until(/1 {2}\S+[\s\S]*go on with \[1-2\], or leave with Enter › $/);
   spoken.type("\r");
   expect(await spoken.exited).toBe(0);
+});
+
+it("offers the sessions of every folder where there is none of this one", async () => {
+  await using workspace = await openWorkspace([{ text: "One." }]);
+  await workspace.keelson("-p", "the first task");
+  await using terminal = openTerminal(workspace, ["-r"], { columns: 100, cwd: tmpdir() });
+  await terminal.untilAll(/there are no sessions of this folder; Tab shows those of every folder/);
+  terminal.type("\t");
+  await terminal.untilAll(/session of any folder › \n❯ the first task\n/);
+  terminal.type("\u001b");
+  expect(await terminal.exited).toBe(0);
 });

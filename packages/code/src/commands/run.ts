@@ -95,7 +95,10 @@ async function chooseOne(
   const folder = await workingFolder(host, command.cwd);
   const kept = openSessionRunner(stores).sessions;
   const sessions = await listSessions(kept, folder);
-  if (sessions.length === 0) throw noSession(folder);
+  const { screenReader } = await terminalOf(command, stores, host);
+  // A list in a terminal also shows the sessions of other folders.
+  const isAny = sessions.length > 0 || (interactive && !screenReader && (await kept.list()).length > 0);
+  if (!isAny) throw noSession(folder);
   if (!interactive)
     throw new UsageError(
       "-r needs the id of a session where nobody is there to choose one",
@@ -105,7 +108,6 @@ async function chooseOne(
     const cost = damaged === undefined ? resumeCost(await kept.get(id), host.now(), models) : undefined;
     return cost && resumeCostLine(cost);
   };
-  const { screenReader } = await terminalOf(command, stores, host);
   const id = screenReader
     ? await chooseSession(sessions, describe, host)
     : await pickSession({ folder, sessions, everywhere: () => listSessions(kept) }, host);

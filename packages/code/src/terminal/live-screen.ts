@@ -64,9 +64,9 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
 
   function draw(finished: readonly string[]): void {
     const live: string[] = [];
-    let cursor: { readonly row: number; readonly column: number } | undefined;
+    const cursors: { readonly row: number; readonly column: number }[] = [];
     const show = (lines: readonly string[], at?: { readonly row: number; readonly column: number }): void => {
-      if (at !== undefined) cursor = { row: live.length + at.row, column: at.column };
+      if (at !== undefined) cursors.push({ row: live.length + at.row, column: at.column });
       live.push(...lines);
     };
     const own: { [place in LivePlace]?: () => void } = {
@@ -82,6 +82,7 @@ export function createLiveScreen(terminal: Terminal): LiveScreen {
       const rows = parts[place]?.rows({ columns: columns(), rows: Math.max(1, (terminal.rows ?? 24) - live.length - 3) });
       if (rows) show(rows.lines, rows.cursor);
     }
+    const cursor = cursors.at(-1);
     const rows = rowsAbove();
     const up = rows > 0 ? `\u001b[${rows}A` : "";
     const down = live.length > 0 ? `${live.join("\n")}\r` : "";
