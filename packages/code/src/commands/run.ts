@@ -9,10 +9,6 @@ import { folderTags, newestSession } from "../core/session-folder.ts";
 import { openSessionRunner } from "../core/session-runner.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
-import { askTrust } from "../modes/ask-trust.ts";
-import { chooseSession } from "../modes/choose-session.ts";
-import { converse } from "../modes/interactive.ts";
-import { pickSession } from "../modes/pick-session.ts";
 import type { RunCommand } from "../options/command-line.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
@@ -61,6 +57,7 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
     );
   const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
   const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
+  const { askTrust } = await import("../modes/ask-trust.ts");
   if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
     await trustItems(stores.home, trust.project, untrusted, host.now());
     host.stdout.write(`${trustedLine(untrusted)}\n`);
@@ -72,6 +69,8 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
   if (session !== undefined) worktree.keep();
   const planner = createSessionPlanner({ command, cwd: launch.cwd, access, stores }, host);
   const terminal = await terminalOf(command, stores, host);
+  // The editor of the terminal is a tenth of a second of imports, which a run without a person does not need.
+  const { converse } = await import("../modes/interactive.ts");
   return await converse({ stores, models, secrets, plan: { ...plan, session }, planner, terminal, task }, host);
 }
 
@@ -108,6 +107,8 @@ async function chooseOne(
     const cost = damaged === undefined ? resumeCost(await kept.get(id), host.now(), models) : undefined;
     return cost && resumeCostLine(cost);
   };
+  const { chooseSession } = await import("../modes/choose-session.ts");
+  const { pickSession } = await import("../modes/pick-session.ts");
   const id = screenReader
     ? await chooseSession(sessions, describe, host)
     : await pickSession({ folder, sessions, everywhere: () => listSessions(kept) }, host);

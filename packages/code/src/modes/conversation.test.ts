@@ -623,15 +623,16 @@ describe("createConversation", () => {
       following: (events: AsyncIterable<AgentEvent>) => events,
       takeAll: () => waiting.splice(0),
     };
-    const { conversation, fake, started } = setUp(undefined, [], { queue, giveBack: (texts) => void given.push(...texts) });
+    const { conversation, fake, started, shown } = setUp(undefined, [], { queue, giveBack: (texts) => void given.push(...texts) });
     conversation.message("go");
     conversation.message("use npm");
     conversation.message("and be quick");
     await settle();
     expect([fake.did, waiting]).toEqual([[], ["use npm", "and be quick"]]);
+    expect(shown()).not.toContain("use npm");
     conversation.deliver(waiting.shift() ?? "");
     await settle();
-    expect(fake.did).toEqual(["steer use npm"]);
+    expect([fake.did, shown()]).toEqual([["steer use npm"], expect.stringContaining("› use npm")]);
     fake.end({});
     await conversation.settled();
     expect(started).toEqual(["a/one: go", "a/one: and be quick"]);

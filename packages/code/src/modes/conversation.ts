@@ -64,7 +64,7 @@ export interface Conversation {
   /** Esc: leaves what is being answered, else ends what the agent does now, commands included. */
   escape(): void;
   end(): void;
-  /** Steers the run under way, or starts one. */
+  /** Sends a message that waited to the run under way, or starts one. */
   deliver(text: string): void;
   /** Goes to the next permission mode: Shift-Tab. */
   cycleMode(): void;
@@ -168,7 +168,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     if (leaving) return quit();
     // A person who stopped the run decides again about what they had written for it.
     if (isStopped) giveBack(unread);
-    else if (unread.length > 0) following = following.then(() => start(unread.join("\n\n")));
+    else if (unread.length > 0) deliver(unread.join("\n\n"));
   }
 
   async function* seen(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
@@ -201,12 +201,17 @@ export function createConversation(options: ConversationOptions): Conversation {
     if (replacing !== undefined) following = replacing.then(() => send(text));
     // A run that is over reads nothing, though it takes a moment to leave its session.
     else if (over) following = following.then(() => (leaving ? undefined : start(text)));
-    else if (queue !== undefined && slot.withRun(() => {})) queue.send(text);
-    else deliver(text);
+    else if (!slot.withRun((on) => void steer(on, text).catch(failed))) following = start(text);
   }
 
+  /** Shows a message when it is sent: one that waits can still be edited. */
   function deliver(text: string): void {
-    if (!slot.withRun((on) => void steer(on, text).catch(failed))) following = start(text);
+    const [first = "", ...more] = printable(text).split("\n");
+    say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
+    const line = parseSlashLine(text);
+    if (line === undefined) return send(text);
+    // A run whose end was shown takes a moment to leave its session.
+    void (over ? following.then(() => execute(line)) : execute(line)).catch(failed);
   }
 
   async function steer(on: Run<unknown>, text: string): Promise<void> {
@@ -232,12 +237,9 @@ export function createConversation(options: ConversationOptions): Conversation {
       // The outcome of a run that is over says the same as its last event.
       if (!over) failures.clear();
       if (text.trim() === "") return;
-      const [first = "", ...more] = printable(text).split("\n");
-      say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
-      const line = parseSlashLine(text);
-      if (line === undefined) return send(text);
-      // A run whose end was shown takes a moment to leave its session.
-      void (over ? following.then(() => execute(line)) : execute(line)).catch(failed);
+      const waits = queue !== undefined && !over && parseSlashLine(text) === undefined && slot.withRun(() => {});
+      if (waits) queue.send(text);
+      else deliver(text);
     },
     answer(text) {
       warned = false;
