@@ -157,7 +157,7 @@ describe("readSettings", () => {
     expect(chosen({ theme: "dark-daltonized" })).toEqual(["person", { theme: "dark" }]);
     expect(chosen({ theme: "light-ansi" })).toEqual(["person", { theme: "ansi" }]);
     expect(chosen({ notifications: "off" })).toEqual(["person", { notifications: "off" }]);
-    expect(chosen({ notifications: true })).toEqual(["person", { notifications: "on" }]);
+    expect(chosen({ notifications: "on" })).toEqual(["person", { notifications: "on" }]);
     expect(chosen({ screenReader: true })).toEqual(["person", { screenReader: true }]);
   });
 
@@ -168,7 +168,7 @@ describe("readSettings", () => {
       reason: "it must be one of auto, dark, light, ansi, none",
     });
     expect(only({ theme: "constructor" }).kind).toBe("unused");
-    expect(only({ notifications: "sometimes" }).reason).toBe('it must be "on" or "off"');
+    expect(only({ notifications: false }).reason).toBe('it must be "on" or "off"');
     expect(only({ screenReader: "yes" }).reason).toBe("it must be true or false");
     expect(only({ editorMode: "vim" }).kind).toBe("unused");
   });

@@ -23,9 +23,8 @@ export function readTheme(value: unknown): SettingsEntry {
 /** Reads `notifications`: whether the terminal notifies a person when the agent waits or is done. */
 export function readNotifications(value: unknown): SettingsEntry {
   const entry = `notifications ${JSON.stringify(value)}`;
-  if (value === "on" || value === true)
-    return person(entry, "the terminal notifies when the agent waits or is done", { notifications: "on" });
-  if (value === "off" || value === false) return person(entry, "the terminal never notifies", { notifications: "off" });
+  if (value === "on") return person(entry, "the terminal notifies when the agent waits or is done", { notifications: "on" });
+  if (value === "off") return person(entry, "the terminal never notifies", { notifications: "off" });
   return unused(entry, 'it must be "on" or "off"');
 }
 
