@@ -5,7 +5,7 @@ import { createModelRegistry } from "keelson/providers";
 import { scriptedModel } from "keelson/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createKnownSecrets } from "../core/known-secrets.ts";
-import { launchFromMetadata } from "../core/launch.ts";
+import { type Launch, launchFromMetadata } from "../core/launch.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import { trustAll } from "../trust/project-trust.ts";
 import { type CurrentSession, openCurrentSession } from "./current-session.ts";
@@ -46,32 +46,37 @@ interface Opened {
   next(plan: SessionPlan): void;
 }
 
-async function open(): Promise<Opened> {
+async function open(agent: Partial<Launch["agent"]> = {}): Promise<Opened> {
   const opened: OpenSession[] = [];
   const wanted: WantedSession[] = [];
   const plans: SessionPlan[] = [];
   const model = scriptedModel(Array.from({ length: 6 }, (_, index) => `answer ${index}`));
-  const current = await openCurrentSession(planOf("one"), {
-    stores,
-    models: createModelRegistry({ providers: { a: model, b: model } }),
-    secrets: createKnownSecrets({}),
-    planner: {
-      async plan(given) {
-        wanted.push(given);
-        const plan = plans.shift();
-        if (plan === undefined) throw new Error("the folder is gone");
-        return given.type === "named" ? { ...plan, session: given.id as never } : plan;
+  const first = planOf("one");
+  const launch = { ...first.launch, agent: { ...first.launch.agent, ...agent } };
+  const current = await openCurrentSession(
+    { ...first, launch },
+    {
+      stores,
+      models: createModelRegistry({ providers: { a: model, b: model } }),
+      secrets: createKnownSecrets({}),
+      planner: {
+        async plan(given) {
+          wanted.push(given);
+          const plan = plans.shift();
+          if (plan === undefined) throw new Error("the folder is gone");
+          return given.type === "named" ? { ...plan, session: given.id as never } : plan;
+        },
+        findings: async () => [],
       },
-      findings: async () => [],
+      environment: environment(),
+      now: () => 0,
+      onLeftOut() {},
+      onProblem(message) {
+        throw new Error(message);
+      },
+      onOpened: (session) => void opened.push(session),
     },
-    environment: environment(),
-    now: () => 0,
-    onLeftOut() {},
-    onProblem(message) {
-      throw new Error(message);
-    },
-    onOpened: (session) => void opened.push(session),
-  });
+  );
   return {
     current,
     opened,
@@ -97,6 +102,17 @@ describe("openCurrentSession", () => {
     const { id = "", runner } = current.session;
     for await (const event of runner.sessions.events(id))
       if (event.type === "run-start") expect(launchFromMetadata(event.metadata)?.agent.model).toBe("b/two");
+    await current[Symbol.asyncDispose]();
+  });
+
+  it("has the effort that the session was started with if another one is taken back", async () => {
+    const { current } = await open({ effort: "low" });
+    expect(current.session.terms.effort).toBe("low");
+    current.session.change({ effort: "high" });
+    current.session.change({ model: "b/two" });
+    expect(current.session.terms.effort).toBe("high");
+    current.session.change({ effort: undefined });
+    expect(current.session.terms.effort).toBe("low");
     await current[Symbol.asyncDispose]();
   });
 

@@ -89,7 +89,9 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
     },
     change(changed) {
       if (changed.model !== undefined) models.resolve(changed.model);
-      terms = { ...terms, ...changed };
+      // The agent of a run has the effort that it was made with, whatever was set before.
+      const { effort = made.effort } = "effort" in changed ? changed : terms;
+      terms = { ...terms, ...changed, effort };
     },
     async resume() {
       if (id === undefined) throw new Error("There is no session to go on with.");

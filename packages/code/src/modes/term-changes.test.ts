@@ -42,7 +42,7 @@ describe("createTermChanges", () => {
     expect(terms()).toEqual({ model: "b/two", mode: "accept-edits", effort: "max" });
     expect(said).toEqual(["model: b/two", "mode: accept-edits (edits of files in the project run, too)", "effort: max"]);
     changes.effort(undefined);
-    expect([terms().effort, said.at(-1)]).toEqual([undefined, "effort: as the model does"]);
+    expect([terms().effort, said.at(-1)]).toEqual([undefined, "effort: as the session was started"]);
   });
 
   it("changes the run under way first, and the terms once the run has accepted it", async () => {

@@ -21,7 +21,7 @@ export interface TermChangesOptions {
 export interface TermChanges {
   model(name: string): void;
   mode(mode: PermissionMode): void;
-  /** @param level `undefined`: that of the model */
+  /** @param level `undefined`: as the session was started */
   effort(level: EffortLevel | undefined): void;
   /** Goes to the next mode, as Shift-Tab does. */
   cycleMode(): void;
@@ -68,7 +68,7 @@ export function createTermChanges({ slot, terms, change, say, failed, hasStatusL
       const hasRun = slot.withRun(
         (run) => void inRun(() => settingsOf(run).setEffort(level ?? null)).then(() => accept({ effort: level }), failed),
       );
-      if (!hasRun) accept({ effort: level }, `effort: ${level ?? "as the model does"}`);
+      if (!hasRun) accept({ effort: level }, `effort: ${level ?? "as the session was started"}`);
     },
     cycleMode: () => setMode(nextMode(wanted ?? terms().mode), !hasStatusLine),
   };

@@ -59,7 +59,7 @@ export interface Prompt {
   changeModel(name: string): void;
   /** The same for the permission mode. */
   changeMode(mode: PermissionMode): void;
-  /** The same for the effort. @param level `undefined`: that of the model */
+  /** The same for the effort. @param level `undefined`: as the session was started */
   changeEffort(level: EffortLevel | undefined): void;
   /** Has the person choose from a list. Absent: no list can be shown here, and the command lists the choices itself. */
   readonly choose: ChooseFrom | undefined;

@@ -17,7 +17,7 @@ export interface TermCommandsOptions {
   effortsOf(model: string): readonly EffortLevel[];
 }
 
-/** The word for the effort that a model has by itself. */
+/** The word for the effort that the session was started with. */
 const OWN_EFFORT = "default";
 const MAX_LISTED = 30;
 
@@ -74,7 +74,7 @@ async function changeEffort(argument: string, prompt: Prompt, levels: readonly E
   let chosen = read(argument);
   if (argument !== "" && chosen === undefined) return [style.yellow(`"${printableLine(argument)}" is no effort: write ${words}`)];
   if (argument === "") {
-    if (choose === undefined) return [`effort: ${effort ?? "as the model does"}; /effort changes it: ${words}`];
+    if (choose === undefined) return [`effort: ${effort ?? "that of the model"}; /effort changes it: ${words}`];
     chosen = await choose<EffortLevel | typeof OWN_EFFORT>((opened) =>
       createListPicker<EffortLevel | typeof OWN_EFFORT>({
         ...opened,
@@ -82,7 +82,7 @@ async function changeEffort(argument: string, prompt: Prompt, levels: readonly E
         initial: effort ?? OWN_EFFORT,
         choices: [
           ...levels.map((value) => ({ value, label: value })),
-          { value: OWN_EFFORT, label: OWN_EFFORT, description: "as the model does" },
+          { value: OWN_EFFORT, label: OWN_EFFORT, description: "as the session was started" },
         ],
       }),
     );
