@@ -25,7 +25,7 @@ export function agentPermissions(
   settings: Pick<SettingsValues, "rules" | "mode" | "folders"> = { rules: [], folders: [] },
 ): PermissionPolicy {
   const permissions: Policy["permissions"] = policy?.permissions ?? { rules: [] };
-  const mode = modeOf({ permissionMode }, policy, settings);
+  const mode = permissionMode ?? modeOf({}, policy, settings);
   return {
     ...permissions,
     mode,

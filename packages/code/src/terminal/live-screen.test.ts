@@ -6,7 +6,7 @@ import { createLiveScreen } from "./live-screen.ts";
 function createTerminal(columns: number): {
   readonly columns: number;
   write(text: string): void;
-  readonly rows: () => string[];
+  readonly shown: () => string[];
   readonly cursor: () => readonly [number, number];
 } {
   const rows: string[] = [""];
@@ -36,7 +36,7 @@ function createTerminal(columns: number): {
         }
       }
     },
-    rows: () => rows,
+    shown: () => rows,
     cursor: () => [row, column],
   };
 }
@@ -49,13 +49,13 @@ describe("createLiveScreen", () => {
     screen.text("Hello ");
     screen.input({ prompt: "› ", text: "wait", cursor: 2 });
     screen.text("there\nsecond");
-    expect(terminal.rows()).toEqual(["Hello there", "second", "working", "› wait"]);
+    expect(terminal.shown()).toEqual(["Hello there", "second", "working", "› wait"]);
     expect(terminal.cursor()).toEqual([3, 4]);
     screen.block(["", "● bash"]);
     screen.status("still working");
-    expect(terminal.rows()).toEqual(["Hello there", "second", "", "● bash", "still working", "› wait"]);
+    expect(terminal.shown()).toEqual(["Hello there", "second", "", "● bash", "still working", "› wait"]);
     screen.close();
-    expect(terminal.rows()).toEqual(["Hello there", "second", "", "● bash", ""]);
+    expect(terminal.shown()).toEqual(["Hello there", "second", "", "● bash", ""]);
   });
 
   it("never leaves two empty lines in a row", () => {
@@ -65,7 +65,7 @@ describe("createLiveScreen", () => {
     screen.block(["", "a", ""]);
     screen.block(["", "b"]);
     screen.close();
-    expect(terminal.rows()).toEqual(["a", "", "b", ""]);
+    expect(terminal.shown()).toEqual(["a", "", "b", ""]);
   });
 
   it("shows the end of the same text, however it was cut into chunks", () => {
@@ -78,7 +78,7 @@ describe("createLiveScreen", () => {
           for (const part of parts) screen.text(part);
           screen.close();
           return terminal
-            .rows()
+            .shown()
             .filter((row) => row.trim() !== "")
             .map((row) => row.trimEnd());
         };
@@ -92,7 +92,7 @@ describe("createLiveScreen", () => {
     const screen = createLiveScreen(terminal);
     const text = "abcdefghijklmnopqrstuvwxyz0123456789";
     screen.input({ prompt: "> ", text, cursor: text.length });
-    expect(terminal.rows()[0]).toMatch(/^> .*789$/);
+    expect(terminal.shown()[0]).toMatch(/^> .*789$/);
     expect(terminal.cursor()[1]).toBeLessThan(31);
   });
 });
