@@ -11,12 +11,16 @@ export interface KeelsonTerminal extends AsyncDisposable {
   pause(): void;
   /** Once what was written so far is on the screen. */
   resize(columns: number): Promise<void>;
-  /** What is on the screen now, without the empty rows at its end. */
+  /** The rows of the screen up to that of the cursor. Below it are the status line, and the choices of a list. */
   rows(): readonly string[];
+  /** Everything that is on the screen now, without the empty rows at its end. */
+  all(): readonly string[];
   /** Everything since the start, what scrolled away included. */
   transcript(): string;
   /** Resolves when the rows of the screen, joined, match; rejects with what it shows when the process ends before, or it takes too long. */
   until(pattern: RegExp): Promise<void>;
+  /** The same for everything that is on the screen. */
+  untilAll(pattern: RegExp): Promise<void>;
   /** The exit code. */
   readonly exited: Promise<number>;
 }
@@ -73,7 +77,28 @@ export function openTerminal(
     while (lines.at(-1) === "") lines.pop();
     return lines;
   }
-  const shown = (): readonly string[] => linesFrom(screen.buffer.active.baseY);
+  const all = (): readonly string[] => linesFrom(screen.buffer.active.baseY);
+  const shown = (): readonly string[] => {
+    const lines = all().slice(0, screen.buffer.active.cursorY + 1);
+    while (lines.at(-1) === "") lines.pop();
+    return lines;
+  };
+
+  async function matching(rows: () => readonly string[], pattern: RegExp): Promise<void> {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      told();
+    }, PATIENCE_MS);
+    try {
+      while (!pattern.test(rows().join("\n"))) {
+        if (ended || late) throw new Error(`${ended ? "keelson ended before" : "no"} ${pattern}:\n${linesFrom(0).join("\n")}`);
+        await notice.promise;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 
   return {
     type: (keys) => pty.write(keys),
@@ -87,22 +112,10 @@ export function openTerminal(
       pty.resize(width, rows);
     },
     rows: shown,
+    all,
     transcript: () => linesFrom(0).join("\n"),
-    async until(pattern) {
-      let late = false;
-      const timer = setTimeout(() => {
-        late = true;
-        told();
-      }, PATIENCE_MS);
-      try {
-        while (!pattern.test(shown().join("\n"))) {
-          if (ended || late) throw new Error(`${ended ? "keelson ended before" : "no"} ${pattern}:\n${linesFrom(0).join("\n")}`);
-          await notice.promise;
-        }
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    until: (pattern) => matching(shown, pattern),
+    untilAll: (pattern) => matching(all, pattern),
     exited,
     async [Symbol.asyncDispose]() {
       if (!ended) pty.kill("SIGKILL");

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { type Workspace, openWorkspace } from "./keelson-process.ts";
-import { HEARD, type KeelsonTerminal, openTerminal } from "./keelson-terminal.ts";
+import { HEARD, openTerminal } from "./keelson-terminal.ts";
 
 // Every test drives a real process in a real pseudo-terminal, on machines that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
@@ -8,9 +8,8 @@ vi.setConfig({ testTimeout: 120_000 });
 const WIDTHS = [40, 80, 120] as const;
 
 /** The screen without what differs from run to run: the folder, ids, times, and the frame of the spinner. */
-function stable(workspace: Workspace, terminal: KeelsonTerminal): string {
-  return terminal
-    .rows()
+function stable(workspace: Workspace, rows: readonly string[]): string {
+  return rows
     .map((row) =>
       row
         .replaceAll(workspace.project, "/project")
@@ -47,16 +46,16 @@ describe.each(WIDTHS)("a conversation at %d columns", (columns) => {
     await terminal.until(HEARD);
     terminal.type("not yet");
     await terminal.until(/not yet$/);
-    const asking = stable(workspace, terminal);
+    const asking = stable(workspace, terminal.all());
     for (const row of terminal.rows()) expect(row.length).toBeLessThanOrEqual(columns);
     expect(asking.slice(asking.indexOf("› the sum"))).toMatchSnapshot("asking");
     terminal.type("\u0015n\r");
     await terminal.until(/Mended\.[\s\S]*✔ complete[\s\S]*\n› $/);
-    const done = stable(workspace, terminal);
+    const done = stable(workspace, terminal.all());
     expect(done.slice(done.indexOf("? `edit_file`"))).toMatchSnapshot("done");
     terminal.type("/help\r");
-    await terminal.until(/aborts[\s\S]*\n› $/);
-    const help = stable(workspace, terminal);
+    await terminal.until(/\nKeys\n[\s\S]*\n› $/);
+    const help = stable(workspace, terminal.transcript().split("\n"));
     expect(help.slice(help.indexOf("› /help"))).toMatchSnapshot("help");
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
@@ -85,12 +84,21 @@ describe("a terminal that changes its width", () => {
     };
     const before = told();
     expect(sentence.replaceAll(/\s/g, "").startsWith(before)).toBe(true);
-    for (const [index, columns] of [40, 80, 50, 100, 40].entries()) {
-      const former = [120, 40, 80, 50, 100][index] ?? 0;
+    // The status line shows for which width it was drawn.
+    const [narrow, middle, wide] = [
+      "default · claude-sonnet-5 · \\$0",
+      "default · claude-sonnet-5 · \\$0 · no sandbox",
+      "default · anthropic/claude-sonnet-5 · \\$0 · no sandbox",
+    ];
+    for (const [columns, status] of [
+      [40, narrow],
+      [80, wide],
+      [50, middle],
+      [100, wide],
+      [40, narrow],
+    ] as const) {
       await terminal.resize(columns);
-      // The status fills its row, so that its length tells for which width it was drawn.
-      const [least, most] = former < columns ? [former, columns - 1] : [0, columns - 1];
-      await terminal.until(new RegExp(`\\n(?=.{${least},${most}}\\n)\\S (?:thinking|writing).*\\n› a draft that is being typed$`));
+      await terminal.untilAll(new RegExp(`\\n\\S (?:thinking|writing).*\\n› a draft that is being typed\\n${status}$`));
       expect(told()).toBe(before);
     }
     terminal.type("\u001b");

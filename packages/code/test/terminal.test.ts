@@ -221,10 +221,10 @@ describe("sessions in a terminal", () => {
     expect((await workspace.keelson("sessions", "list", "--all", "--json")).stdout).toBe("[]\n");
   });
 
-  it("are offered to choose from by -r alone", async () => {
+  it("are offered with numbers by -r alone, for a screen reader", async () => {
     await using workspace = await openWorkspace((request) => ({ text: `Answer ${request.index}.` }));
     for (const task of ["fix the build", "write the docs"]) await workspace.keelson("-p", task);
-    await using terminal = openTerminal(workspace, ["-r"], { columns: 60 });
+    await using terminal = openTerminal(workspace, ["-r", "--screen-reader"], { columns: 60 });
     await terminal.until(/go on with \[1-2\].*› $/m);
     expect(terminal.rows().join("\n")).toMatch(
       /1 {2}\S{36}\n {5}write the docs\n.* ago · 1 turn.*\n {5}goes on with about .* tokens.*\n2 {2}\S{36}\n {5}fix the build/,

@@ -28,8 +28,11 @@ Object.assign(globalThis, {
     startTicking(act, calledByHand() ? NEVER_MS : ms, ...args),
 });
 
-process.stdin.on("keypress", (_text: unknown, key: { readonly sequence?: string } | undefined) => {
-  if (key?.sequence !== PAUSE) return;
+// A listener would have the stream read before the command does.
+const emit = process.stdin.emit.bind(process.stdin);
+process.stdin.emit = (event: string | symbol, ...args: unknown[]): boolean => {
+  const isHeard = emit(event, ...args);
+  if (event !== "data" || !String(args[0]).includes(PAUSE)) return isHeard;
   // After the command has heard of it, as of any key.
   setImmediate(() => {
     for (const [timer, act] of [...held]) {
@@ -37,4 +40,5 @@ process.stdin.on("keypress", (_text: unknown, key: { readonly sequence?: string 
       act();
     }
   });
-});
+  return isHeard;
+};

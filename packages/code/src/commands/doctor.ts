@@ -29,7 +29,15 @@ import { type ProviderCheck, checkProviders } from "./check-providers.ts";
 /** Looks at everything a run needs and says what is wrong with it. @returns the exit code */
 export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): Promise<number> {
   const { stdout, environment } = host;
-  const folder = givenPath(host.cwd, cwd ?? ".", host.environment);
+  const findings = await doctorFindings(givenPath(host.cwd, cwd ?? ".", host.environment), host);
+  if (json) stdout.write(`${JSON.stringify(findings)}\n`);
+  else stdout.write(`${findingLines(findings, createStyle(wantsColors(stdout, environment))).join("\n")}\n`);
+  return findings.some(({ state }) => state === "broken") ? 1 : 0;
+}
+
+/** Returns a finding for each thing that a run in a folder needs. */
+export async function doctorFindings(folder: string, host: Pick<CommandHost, "environment" | "command">): Promise<readonly Finding[]> {
+  const { environment } = host;
   const { finding: keysFound, keys } = await keysFinding(environment);
   const vendors = await vendorFindings(environment, keys);
   const ways = [...keyFindings(environment, vendors.length > 0, keys), ...vendors];
@@ -37,7 +45,7 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
   // A second wire to a vendor has the same key.
   const asked = Object.entries(providers).filter(([name]) => ways.some(({ what }) => what === name));
   const checks = await checkProviders(Object.fromEntries(asked));
-  const findings = [
+  return [
     nodeFinding(process.versions.node),
     keysFound,
     ...ways.map((finding) => withCheck(finding, checks.get(finding.what))),
@@ -51,9 +59,6 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
     await programFinding("bash", "commands run in sh instead"),
     await sandboxFinding(folder, environment),
   ];
-  if (json) stdout.write(`${JSON.stringify(findings)}\n`);
-  else stdout.write(`${findingLines(findings, createStyle(wantsColors(stdout, environment))).join("\n")}\n`);
-  return findings.some(({ state }) => state === "broken") ? 1 : 0;
 }
 
 export function findingLines(findings: readonly Finding[], style: ReturnType<typeof createStyle>): string[] {
@@ -156,7 +161,10 @@ async function folderFinding(folder: string): Promise<Finding> {
 }
 
 /** None where no servers are configured; a home that can't be used is told elsewhere. */
-async function mcpFindings(folder: string, { environment, command }: CommandHost): Promise<readonly Finding[]> {
+async function mcpFindings(
+  folder: string,
+  { environment, command }: Pick<CommandHost, "environment" | "command">,
+): Promise<readonly Finding[]> {
   const home = await openHome(environment).catch(() => undefined);
   const project = await realpath(folder).then(repositoryRoot, () => undefined);
   if (home === undefined || project === undefined) return [];

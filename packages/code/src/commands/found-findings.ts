@@ -1,15 +1,14 @@
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
 import { loadSettings, shownFile } from "../settings/load-settings.ts";
 import { filesOfOthers } from "../settings/files-of-others.ts";
 import type { FoundItem } from "../settings/found-item.ts";
 import { userHome } from "../settings/settings-places.ts";
-import { type AgentsMdOptions, findAgentsMd, repositoryRoot } from "../instructions/index.ts";
+import { repositoryRoot } from "../instructions/index.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openHome } from "../core/home.ts";
 import { printableLine } from "../text/printable.ts";
-import { instructionItem, instructionItems } from "../trust/instruction-items.ts";
-import { createProjectTrust, type ProjectTrust } from "../trust/project-trust.ts";
+import { foundInstructions } from "../trust/found-instructions.ts";
+import { createProjectTrust } from "../trust/project-trust.ts";
 import { foundSkills } from "../skills/project-skills.ts";
 import { foundCommands } from "../slash-commands/find-markdown-commands.ts";
 import type { Finding } from "./finding.ts";
@@ -35,29 +34,6 @@ export async function foundFindings(folder: string, { environment }: Pick<Comman
   } catch (error) {
     return [{ what: "settings", state: "broken", detail: printableLine(error instanceof Error ? error.message : String(error)) }];
   }
-}
-
-async function foundInstructions(
-  options: Pick<AgentsMdOptions, "cwd" | "home" | "userHome">,
-  trust: ProjectTrust,
-): Promise<readonly FoundItem[]> {
-  const found: FoundItem[] = [];
-  await findAgentsMd({
-    ...options,
-    onFound: (item) => void found.unshift(item),
-    isTrusted: async (file) => {
-      const item = instructionItem(trust.project, file);
-      return item === undefined || trust.allows(item);
-    },
-  });
-  const atStart = new Set(found.map(({ file }) => file));
-  const below = (await instructionItems(trust.project, {})).filter(({ path }) => !atStart.has(join(trust.project, path)));
-  for (const item of below) {
-    const isUsed = await trust.allows(item);
-    const reason = isUsed ? "instructions for work in that folder" : `not trusted as it is: keelson trust accept ${item.path}`;
-    found.push({ file: join(trust.project, item.path), isUsed, reason });
-  }
-  return found;
 }
 
 function findingOf({ file, entry, isUsed, reason, isGuard }: FoundItem, project: string, user: string): Finding {

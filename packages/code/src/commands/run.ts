@@ -1,32 +1,26 @@
 import type { ModelRegistry } from "keelson/providers";
-import { openSessionRunner } from "../core/session-runner.ts";
-import { policyAt } from "../core/agent-permissions.ts";
+import type { CommandHost } from "../core/command-host.ts";
+import { type ListedSession, listSessions } from "../core/listed-session.ts";
 import { openModels } from "../core/model-access.ts";
 import { forkSession } from "../core/new-session.ts";
-import { readProjectRules } from "../core/project-rules.ts";
-import { secretNotices } from "../core/secret-notice.ts";
-import { noSandboxLine, settleSandbox } from "../core/settle-sandbox.ts";
 import { readTask } from "../core/read-task.ts";
-import { type ListedSession, listSessions } from "../core/listed-session.ts";
 import { resumeCost } from "../core/resume-cost.ts";
-import type { CommandHost } from "../core/command-host.ts";
+import { folderTags, newestSession } from "../core/session-folder.ts";
+import { openSessionRunner } from "../core/session-runner.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
-import { askTrust } from "../modes/ask-trust.ts";
-import { chooseSession } from "../modes/choose-session.ts";
-import { converse } from "../modes/interactive.ts";
 import type { RunCommand } from "../options/command-line.ts";
-import { findSession, noSession, planLaunch, workingFolder } from "./plan-launch.ts";
-import { folderTags, newestSession } from "../core/session-folder.ts";
 import { UsageError } from "../options/usage-error.ts";
-import { printable } from "../text/printable.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
 import { trustedLine } from "../render/trust-lines.ts";
+import { type TerminalSettings, terminalSettings } from "../settings/terminal-settings.ts";
+import { printable } from "../text/printable.ts";
 import { findUntrusted } from "../trust/project-items.ts";
-import { createProjectTrust, trustAll, trustItems } from "../trust/project-trust.ts";
-import { runUnattended } from "./run-unattended.ts";
-import { ownWorktreeAt } from "../worktrees/own-worktrees.ts";
+import { createProjectTrust, trustItems } from "../trust/project-trust.ts";
 import { openWorktreeOfRun } from "../worktrees/worktree-of-run.ts";
+import { findSession, noSession, planLaunch, workingFolder } from "./plan-launch.ts";
+import { createSessionPlanner, planSession } from "./plan-session.ts";
+import { runUnattended } from "./run-unattended.ts";
 
 /** Works on a task: one response for a program or a reader, or a conversation in a terminal. @returns the exit code */
 export async function run(given: RunCommand, host: CommandHost): Promise<number> {
@@ -37,10 +31,12 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
   // Everything below is awaited here: what is opened is closed when this function is left.
   await using stores = await openStores(host.environment);
   const access = await openModels(host.environment);
-  const chosen =
-    command.session.type === "choose" ? await chooseOne(command, { stores, models: access.models, interactive }, host) : command;
-  if (chosen === undefined) return 0;
-  const found = await findSession(chosen, stores, host);
+  if (command.session.type === "choose") {
+    const chosen = await chooseOne(command, { stores, models: access.models, interactive }, host);
+    if (chosen === undefined) return 0;
+    command = chosen;
+  }
+  const found = await findSession(command, stores, host);
   await using worktree = await openWorktreeOfRun({
     wanted: command.worktree,
     folder: command.worktree === undefined ? host.cwd : await workingFolder(host, command.cwd),
@@ -48,43 +44,45 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
     isUsed: async (cwd) => (await newestSession(stores.log, cwd)) !== undefined,
     tell: (lines) => void (interactive ? host.stdout : host.stderr).write(`${lines.map(printable).join("\n")}\n`),
   });
+  const isInNewWorktree = worktree.cwd !== undefined;
   if (worktree.cwd !== undefined) command = { ...command, cwd: worktree.cwd };
-  const planned = await planLaunch(command, found, access, stores, host);
-  worktree.enter(planned.cwd);
-  const policy = await policyAt(planned.agent.policy);
-  const { launch: settled, problem } = await settleSandbox(planned, policy);
-  let launch = settled;
-  const own = found === undefined ? undefined : ownWorktreeAt(launch.cwd, stores.home.path);
-  const notices = [
-    ...worktree.notices,
-    ...(own === undefined || worktree.cwd !== undefined ? [] : [`the session goes on in the worktree ${own.name}: ${own.root}`]),
-    ...(launch.inSandbox ? await secretNotices(stores.home, launch.cwd, policy) : problem === undefined ? [] : [noSandboxLine(problem)]),
-  ];
-  const repository = await repositoryRoot(launch.cwd);
-  const trust = command.trust ? trustAll(repository) : createProjectTrust(stores.home, repository);
-  const parts = {
-    stores,
-    models: access.models,
-    secrets: access.secrets,
-    launch,
-    policy,
-    projectRules: await readProjectRules(stores.home, launch.cwd),
-  };
-  if (interactive) {
-    const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
-    const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
-    if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
-      await trustItems(stores.home, repository, untrusted, host.now());
-      host.stdout.write(`${trustedLine(untrusted)}\n`);
-      // Settings that are trusted now may name another model.
-      launch = { ...launch, agent: (await planLaunch(command, found, access, stores, host)).agent };
-    }
-    const forked =
-      found && command.fork ? await forkSession(openSessionRunner(stores), found.id, folderTags(launch.cwd, stores.home.path)) : found?.id;
-    if (forked !== undefined) worktree.keep();
-    return await converse({ ...parts, launch, notices, trust, session: forked, resume: found?.open === true, task }, host);
+  let plan = await planSession(command, found, { access, stores, isInNewWorktree, onFolder: worktree.enter }, host);
+  plan = { ...plan, notices: [...worktree.notices, ...plan.notices] };
+  const { launch, policy, trust, notices, projectRules } = plan;
+  const { models, secrets } = access;
+  if (!interactive)
+    return await runUnattended(
+      { command, parts: { stores, models, secrets, launch, policy, projectRules }, found, task, trust, notices, worktree },
+      host,
+    );
+  const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
+  const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
+  const { askTrust } = await import("../modes/ask-trust.ts");
+  if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
+    await trustItems(stores.home, trust.project, untrusted, host.now());
+    host.stdout.write(`${trustedLine(untrusted)}\n`);
+    // Settings that are trusted now may name another model.
+    plan = { ...plan, launch: { ...launch, agent: (await planLaunch(command, found, access, stores, host)).agent } };
   }
-  return await runUnattended({ command, parts, found, task, trust, notices, worktree }, host);
+  const session =
+    found && command.fork ? await forkSession(openSessionRunner(stores), found.id, folderTags(launch.cwd, stores.home.path)) : found?.id;
+  if (session !== undefined) worktree.keep();
+  const planner = createSessionPlanner({ command, cwd: launch.cwd, access, stores }, host);
+  const terminal = await terminalOf(command, stores, host);
+  // The editor of the terminal is a tenth of a second of imports, which a run without a person does not need.
+  const { converse } = await import("../modes/interactive.ts");
+  return await converse({ stores, models, secrets, plan: { ...plan, session }, planner, terminal, task }, host);
+}
+
+/** The choices of the person for their terminal; nothing that a project brings is one of them. */
+async function terminalOf(
+  { screenReader, cwd }: Pick<RunCommand, "screenReader" | "cwd">,
+  { home }: Stores,
+  host: CommandHost,
+): Promise<TerminalSettings> {
+  const { environment } = host;
+  const trust = createProjectTrust(home, await repositoryRoot(await workingFolder(host, cwd)));
+  return terminalSettings({ home: home.path, environment, trust }, { screenReader });
 }
 
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
@@ -96,7 +94,10 @@ async function chooseOne(
   const folder = await workingFolder(host, command.cwd);
   const kept = openSessionRunner(stores).sessions;
   const sessions = await listSessions(kept, folder);
-  if (sessions.length === 0) throw noSession(folder);
+  const { screenReader } = await terminalOf(command, stores, host);
+  // A list in a terminal also shows the sessions of other folders.
+  const isAny = sessions.length > 0 || (interactive && !screenReader && (await kept.list()).length > 0);
+  if (!isAny) throw noSession(folder);
   if (!interactive)
     throw new UsageError(
       "-r needs the id of a session where nobody is there to choose one",
@@ -106,6 +107,13 @@ async function chooseOne(
     const cost = damaged === undefined ? resumeCost(await kept.get(id), host.now(), models) : undefined;
     return cost && resumeCostLine(cost);
   };
-  const id = await chooseSession(sessions, describe, host);
-  return id === undefined ? undefined : { ...command, session: { type: "named", id } };
+  const { chooseSession } = await import("../modes/choose-session.ts");
+  const { pickSession } = await import("../modes/pick-session.ts");
+  const id = screenReader
+    ? await chooseSession(sessions, describe, host)
+    : await pickSession({ folder, sessions, everywhere: () => listSessions(kept) }, host);
+  if (id === undefined) return undefined;
+  // A session of another folder goes on in that folder.
+  const { cwd: _, ...elsewhere } = command;
+  return { ...(sessions.some((session) => session.id === id) ? command : elsewhere), session: { type: "named", id } };
 }

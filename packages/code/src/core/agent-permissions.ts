@@ -8,6 +8,15 @@ import type { Home } from "./home.ts";
 import { withHomeRules } from "./home-rules.ts";
 import type { ProjectRule } from "./project-rules.ts";
 
+/** Returns the mode of a run: that of its options, else of the policy, else of the settings. */
+export function modeOf(
+  { permissionMode }: Pick<AgentOptions, "permissionMode">,
+  policy: Policy | undefined,
+  settings: Pick<SettingsValues, "mode"> = {},
+): PermissionMode {
+  return permissionMode ?? policy?.permissions.mode ?? settings.mode ?? "default";
+}
+
 /** What the coding agent may do: the rules of its policy, of its options and of the project add up; a mode that is given goes before that of the policy. */
 export function agentPermissions(
   { permissionMode, rules }: Pick<AgentOptions, "permissionMode" | "rules">,
@@ -16,7 +25,7 @@ export function agentPermissions(
   settings: Pick<SettingsValues, "rules" | "mode" | "folders"> = { rules: [], folders: [] },
 ): PermissionPolicy {
   const permissions: Policy["permissions"] = policy?.permissions ?? { rules: [] };
-  const mode = permissionMode ?? permissions.mode ?? settings.mode ?? "default";
+  const mode = permissionMode ?? modeOf({}, policy, settings);
   return {
     ...permissions,
     mode,

@@ -1,4 +1,4 @@
-import type { Approver, PermissionRule, Tool, ToolSource } from "@keelson/protocol";
+import type { Approver, Executor, PermissionRule, Tool, ToolSource } from "@keelson/protocol";
 import { createAgent, createRunner, type Agent, type SingleRunner } from "keelson";
 import { type Policy, redactEventLog, redactExecutor, redactToolSource } from "keelson/security";
 import type { ModelRegistry } from "keelson/providers";
@@ -44,6 +44,8 @@ export interface CodingRunnerOptions {
   readonly history?: ToolHistory | undefined;
   /** How long a person in this process is waited for before the run suspends. */
   readonly approvalWaitMs?: number;
+  /** Called once with the executors of the agent's commands, which know those that run in the background. */
+  readonly onExecutors?: (executors: readonly Executor[]) => void;
 }
 
 /** The coding agent at work in one folder, bound to the sessions of this machine. */
@@ -58,10 +60,11 @@ export function createCodingRunner({
   toolSources = [],
   approvals,
   approvalWaitMs,
+  onExecutors = () => {},
   history = createFileHistory({ home: stores.home.path, cwd: launch.cwd, folders: workingFolders(launch, project) }),
 }: CodingRunnerOptions): CodingRunner {
   const sources = project.skills === undefined ? toolSources : [...toolSources, project.skills];
-  const tools = createAgentTools(launch, { policy, project, projectRules, stores, secrets });
+  const tools = createAgentTools(launch, { policy, project, projectRules, stores, secrets }, onExecutors);
   const workspaceOf = createCodingWorkspace({ cwd: launch.cwd, folders: workingFolders(launch, project), history, tools });
   const runner = createRunner({
     agent: createCodingAgent(launch, { projectRules, policy, project, tools, toolSources: sources, stores, secrets }),
@@ -89,7 +92,11 @@ function permissionsOf({ agent }: Launch, { policy, project, projectRules }: Age
 }
 
 /** The tools of the agent, which show no secrets, and tell the instructions of folders that they come to. */
-function createAgentTools(launch: Launch, parts: AgentParts): readonly Tool<unknown, Workspace>[] {
+function createAgentTools(
+  launch: Launch,
+  parts: AgentParts,
+  onExecutors: (executors: readonly Executor[]) => void,
+): readonly Tool<unknown, Workspace>[] {
   const { cwd, inSandbox = false } = launch;
   const {
     policy,
@@ -107,6 +114,7 @@ function createAgentTools(launch: Launch, parts: AgentParts): readonly Tool<unkn
   });
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
+  onExecutors([exec, ...(leaving === undefined ? [] : [leaving.outside])]);
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
   return withoutSecretValues(withNestedInstructions(createCodingTools({ exec, leaving, blobs }), { cwd, isTrusted }), secrets);
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, ut
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeGitState, readGitState } from "./git-state.ts";
+import { describeGitState, readBranch, readGitState } from "./git-state.ts";
 
 let root: string;
 const git = (...args: string[]) =>
@@ -93,5 +93,23 @@ describe("readGitState", () => {
     expect(readGitState(root)).not.toHaveProperty("changed");
     mkdirSync(join(root, "plain"));
     expect(readGitState(join(root, "plain"))).toBeUndefined();
+  });
+});
+
+describe("readBranch", () => {
+  it("reads the branch from any folder of a repository, before and after the first commit", () => {
+    mkdirSync(join(root, "src/deep"), { recursive: true });
+    expect(readBranch(join(root, "src/deep"))).toBe("main");
+    commitTwo();
+    git("checkout", "-qb", "feature/x");
+    expect([readBranch(root), readBranch(join(root, "src"))]).toEqual(["feature/x", "feature/x"]);
+  });
+
+  it("gives the beginning of the commit if no branch is checked out, and nothing outside of a repository", () => {
+    commitTwo();
+    git("checkout", "-q", "--detach");
+    expect(readBranch(root)).toBe(git("rev-parse", "HEAD").slice(0, 10));
+    rmSync(join(root, ".git"), { recursive: true });
+    expect(readBranch(root)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isPassedOver, readGitIndex } from "../history/git-index.ts";
 
 /** The state of a repository, read without git: its settings could make git run programs of the repository. */
@@ -29,21 +29,50 @@ const MAX_HASHED_BYTES = 1024 * 1024;
 
 /** Returns the state of the repository whose root is a folder. `undefined`: it is none. */
 export function readGitState(root: string): GitState | undefined {
-  const link = textOf(join(root, ".git"));
-  const folder = link === undefined ? join(root, ".git") : resolve(root, link.replace(/^gitdir:\s*/, "").trim());
-  const head = textOf(join(folder, "HEAD"))?.trim();
-  if (head === undefined) return undefined;
+  const read = readHead(root);
+  if (read === undefined) return undefined;
+  const { folder, head, ref } = read;
   const common = resolve(folder, textOf(join(folder, "commondir"))?.trim() ?? ".");
-  const ref = /^ref:\s*(\S+)$/.exec(head)?.[1];
   const commit = ref === undefined ? head : commitOf(ref, common);
   const underWay = UNDER_WAY.find(([name]) => statOf(join(folder, name)) !== undefined)?.[1];
   const changed = changesOf(root, join(folder, "index"), /^\s*objectformat\s*=\s*sha256\s*$/im.test(textOf(join(common, "config")) ?? ""));
   return {
-    ...(ref !== undefined && { branch: ref.replace(/^refs\/heads\//, "") }),
+    ...(ref !== undefined && { branch: branchOf(ref) }),
     ...(commit !== undefined && /^[0-9a-f]{7,}$/.test(commit) && { commit: commit.slice(0, 10) }),
     ...(underWay !== undefined && { underWay }),
     ...(changed && { changed }),
   };
+}
+
+/**
+ * Returns the branch of the repository that a folder is in, or the beginning of the commit if no branch is checked out. `undefined`: the folder is in
+ * no repository.
+ */
+export function readBranch(folder: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const read = readHead(at);
+    if (read !== undefined) return read.ref === undefined ? read.head.slice(0, 10) : branchOf(read.ref);
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+interface GitHead {
+  /** The folder of git of this worktree. */
+  readonly folder: string;
+  readonly head: string;
+  /** Absent: a commit is checked out and no branch. */
+  readonly ref: string | undefined;
+}
+
+function readHead(root: string): GitHead | undefined {
+  const link = textOf(join(root, ".git"));
+  const folder = link === undefined ? join(root, ".git") : resolve(root, link.replace(/^gitdir:\s*/, "").trim());
+  const head = textOf(join(folder, "HEAD"))?.trim();
+  return head === undefined ? undefined : { folder, head, ref: /^ref:\s*(\S+)$/.exec(head)?.[1] };
+}
+
+function branchOf(ref: string): string {
+  return ref.replace(/^refs\/heads\//, "");
 }
 
 /** Describes the state in one line. */

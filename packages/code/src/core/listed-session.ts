@@ -2,7 +2,7 @@ import { AgentError, type EventLog, type RecordedEvent, type SessionMetadata } f
 import type { ListOptions } from "keelson/session";
 import { UsageError } from "../options/usage-error.ts";
 import type { CodingRunner } from "./coding-runner.ts";
-import { folderOfTags, isOfFolder, ownTags, sessionIds, worktreeOfTags } from "./session-folder.ts";
+import { branchOfTags, folderOfTags, isOfFolder, ownTags, sessionIds, worktreeOfTags } from "./session-folder.ts";
 
 type Sessions = CodingRunner["sessions"];
 
@@ -11,6 +11,8 @@ export interface ListedSession extends SessionMetadata {
   readonly folder?: string;
   /** The name of the worktree of Keelson that its folder is in. */
   readonly worktree?: string;
+  /** The git branch on which it began. */
+  readonly branch?: string;
   /** How its first task begins; absent while it has none. */
   readonly firstWords?: string;
 }
@@ -30,12 +32,14 @@ export async function listSessions(sessions: Sessions, folder?: string, fitting:
 export async function listedSession(sessions: Sessions, metadata: SessionMetadata): Promise<ListedSession> {
   const folder = folderOfTags(metadata.tags);
   const worktree = worktreeOfTags(metadata.tags);
+  const branch = branchOfTags(metadata.tags);
   const firstWords = await readFirstWords(sessions, metadata);
   return {
     ...metadata,
     tags: ownTags(metadata.tags),
     ...(folder !== undefined && { folder }),
     ...(worktree !== undefined && { worktree }),
+    ...(branch !== undefined && { branch }),
     ...(firstWords !== undefined && { firstWords }),
   };
 }

@@ -1,10 +1,12 @@
 import { mainFolderOf } from "../worktrees/linked-worktree.ts";
 import { ownWorktreeAt } from "../worktrees/own-worktrees.ts";
+import { readBranch } from "./git-state.ts";
 import { type EventLog, sessionLog, sessionOf, type SessionId } from "@keelson/protocol";
 
 // The folder in which a session works is a tag, so that it is in the session's first record and is found without reading more.
 const PREFIX = "folder:";
 const WORKTREE_PREFIX = "worktree:";
+const BRANCH_PREFIX = "branch:";
 const LOG_PREFIX = "session/";
 
 export function folderTag(folder: string): string {
@@ -12,12 +14,18 @@ export function folderTag(folder: string): string {
 }
 
 /**
- * Returns the tags of a session that works in a folder. One in a worktree of Keelson is also found from its folder in the first worktree.
+ * Returns the tags of a session that begins in a folder: the folder, and the git branch that is checked out there. One in a worktree of Keelson is
+ * also found from its folder in the first worktree.
  * @param home the folder of Keelson
  */
 export function folderTags(folder: string, home: string): readonly string[] {
   const own = ownWorktreeAt(folder, home);
-  return own === undefined ? [folderTag(folder)] : [folderTag(folder), folderTag(mainFolderOf(folder)), `${WORKTREE_PREFIX}${own.name}`];
+  const branch = readBranch(folder);
+  return [
+    folderTag(folder),
+    ...(own === undefined ? [] : [folderTag(mainFolderOf(folder)), `${WORKTREE_PREFIX}${own.name}`]),
+    ...(branch === undefined ? [] : [`${BRANCH_PREFIX}${branch}`]),
+  ];
 }
 
 /** Returns the folder in which a session works, by its tags. */
@@ -30,9 +38,14 @@ export function worktreeOfTags(tags: readonly string[]): string | undefined {
   return tags.find((tag) => tag.startsWith(WORKTREE_PREFIX))?.slice(WORKTREE_PREFIX.length);
 }
 
+/** Returns the git branch on which a session began; of a fork, that on which the fork began. `undefined`: it is not recorded. */
+export function branchOfTags(tags: readonly string[]): string | undefined {
+  return tags.findLast((tag) => tag.startsWith(BRANCH_PREFIX))?.slice(BRANCH_PREFIX.length);
+}
+
 /** The tags that people gave. */
 export function ownTags(tags: readonly string[]): readonly string[] {
-  return tags.filter((tag) => !tag.startsWith(PREFIX) && !tag.startsWith(WORKTREE_PREFIX));
+  return tags.filter((tag) => ![PREFIX, WORKTREE_PREFIX, BRANCH_PREFIX].some((prefix) => tag.startsWith(prefix)));
 }
 
 export function isOfFolder(tags: readonly string[], folder: string): boolean {

@@ -4,10 +4,13 @@ import type { PendingApproval, Run, RunOutcome } from "keelson";
 import { describe, expect, it, vi } from "vitest";
 import { createPlainScreen } from "../terminal/plain-screen.ts";
 import { createStyle } from "../text/style.ts";
+import type { RunTerms } from "../core/run-terms.ts";
+import { helpCommand, quitCommand, whyCommand } from "../slash-commands/prompt-commands.ts";
 import { sessionCommands } from "../slash-commands/session-commands.ts";
+import { termCommands } from "../slash-commands/term-commands.ts";
 import type { SlashCommand } from "../slash-commands/slash-command.ts";
 import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
-import { type Conversation, createConversation } from "./conversation.ts";
+import { type Conversation, type ConversationOptions, createConversation } from "./conversation.ts";
 
 /** A run whose events and questions the test pushes, and which notes what is done to it. */
 function createFakeRun(): {
@@ -33,7 +36,9 @@ function createFakeRun(): {
     interrupt: async () => void did.push("interrupt"),
     abort: async () => void did.push("abort"),
     setModel: async (model: string) => void did.push(`model ${model}`),
-    steer: async (text: string) => void did.push(`steer ${text}`),
+    setPermissionMode: async (mode: string) => void did.push(`mode ${mode}`),
+    setEffort: async (level: string | null) => void did.push(`effort ${level}`),
+    steer: async (given: unknown) => void did.push(`steer ${typeof given === "string" ? given : JSON.stringify(given)}`),
     approvals: () => questions.iterable,
     events: () => events.iterable,
     [Symbol.asyncIterator]: () => events.iterable[Symbol.asyncIterator](),
@@ -111,6 +116,9 @@ interface Setting {
   readonly conversation: Conversation;
   readonly kept: string[];
   readonly missed: string[];
+  /** Types of the events that were seen. */
+  readonly seen: string[];
+  readonly terms: () => RunTerms;
   readonly fake: ReturnType<typeof createFakeRun>;
   readonly started: string[];
   /** The runs that are resumed next. */
@@ -121,7 +129,11 @@ interface Setting {
   readonly quits: () => number;
 }
 
-function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Setting {
+function setUp(
+  refuse?: () => never,
+  more: readonly SlashCommand[] = [],
+  options: Pick<ConversationOptions, "queue" | "outgoing" | "giveBack"> = {},
+): Setting {
   const fake = createFakeRun();
   const started: string[] = [];
   const resumed: Run[] = [];
@@ -129,35 +141,44 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
   const filled: string[] = [];
   const kept: string[] = [];
   const missed: string[] = [];
+  const seen: string[] = [];
   let shown = "";
   let quits = 0;
   const out = { write: (text: string) => void (shown += text) };
+  let terms: RunTerms = { model: "a/one", mode: "default", effort: undefined };
   const conversation = createConversation({
     screen: createPlainScreen(out, out),
     style: createStyle(false),
-    model: "a/one",
-    host: {
-      async start(text, model) {
+    session: () => ({
+      get terms() {
+        return terms;
+      },
+      change: (changed) => void (terms = { ...terms, ...changed }),
+      async start(content) {
         refuse?.();
-        started.push(`${model}: ${text}`);
+        started.push(`${terms.model}: ${typeof content === "string" ? content : JSON.stringify(content)}`);
         return fake.run;
       },
       resume: async () => resumed.shift() as Run,
       allowInProject: async (rules) => void kept.push(...rules),
-      command: "keelson",
-      now: () => 0,
-      giveUp: () => void fake.did.push("give up"),
-    },
-    commands: createSlashCommandTable(
-      sessionCommands(
-        {
-          facts: async (topic) => [`facts about ${topic}`],
-          trustLeftOut: async () => ["trusted"],
-          compact: async (keep) => [`compact ${keep}`],
-        },
-        more,
-      ),
-    ),
+    }),
+    command: "keelson",
+    now: () => 0,
+    giveUp: () => void fake.did.push("give up"),
+    onEvent: (event) => void seen.push(event.type),
+    ...options,
+    commands: createSlashCommandTable([
+      helpCommand({ keys: [{ key: "Enter", does: "sends; steers it" }], shownFile: (file) => file }),
+      ...termCommands({ model: () => terms.model, known: () => [], listed: async () => [], effortsOf: () => ["low", "high"] }),
+      ...sessionCommands({
+        facts: async (topic) => [`facts about ${topic}`],
+        trustLeftOut: async () => ["trusted"],
+        compact: async (keep) => [`compact ${keep}`],
+      }),
+      whyCommand,
+      ...more,
+      quitCommand,
+    ]),
     input: {
       message: (text) => void prompts.push(text),
       question(text, line) {
@@ -169,7 +190,20 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
     },
     quit: () => void (quits += 1),
   });
-  return { conversation, fake, started, resumed, prompts, filled, kept, missed, shown: () => shown, quits: () => quits };
+  return {
+    conversation,
+    fake,
+    started,
+    resumed,
+    prompts,
+    filled,
+    kept,
+    missed,
+    seen,
+    terms: () => terms,
+    shown: () => shown,
+    quits: () => quits,
+  };
 }
 
 describe("createConversation", () => {
@@ -525,17 +559,147 @@ describe("createConversation", () => {
 
   it("answers its own commands and names an unknown one", async () => {
     const { conversation, shown } = setUp();
-    for (const command of ["/help", "/cost", "/context", "/sessions", "/model", "/nonsense"]) conversation.message(command);
+    for (const command of ["/help", "/cost", "/context", "/model", "/nonsense"]) conversation.message(command);
     await settle();
-    for (const words of [
-      "steers it",
-      "facts about cost",
-      "facts about context",
-      "facts about sessions",
-      "model: a/one",
-      "there is no /nonsense",
-    ])
+    for (const words of ["steers it", "facts about cost", "facts about context", "model: a/one", "there is no /nonsense"])
       expect(shown()).toContain(words);
+  });
+
+  it("changes mode and effort of the run under way and of the next ones, and follows what the run itself says", async () => {
+    const { conversation, fake, terms, seen } = setUp();
+    conversation.message("go");
+    conversation.message("/mode plan-only");
+    conversation.message("/effort high");
+    await settle();
+    conversation.cycleMode();
+    await settle();
+    expect([fake.did, terms()]).toEqual([
+      ["mode plan-only", "effort high", "mode default"],
+      { model: "a/one", mode: "default", effort: "high" },
+    ]);
+    fake.emit({ type: "permission-mode-switch", runId: "r1", seq: 1, at: 0, from: "default", to: "accept-edits" });
+    fake.emit({ type: "permission-mode-switch", runId: "r2", path: ["r2"], seq: 1, at: 0, from: "default", to: "bypass-all" });
+    fake.emit({ type: "effort-switch", runId: "r1", seq: 2, at: 0, from: "high", to: null });
+    await settle();
+    expect([terms(), seen]).toEqual([
+      { model: "a/one", mode: "accept-edits", effort: undefined },
+      ["permission-mode-switch", "permission-mode-switch", "effort-switch"],
+    ]);
+  });
+
+  it("asks once more before everything runs unasked where no list can be shown", async () => {
+    const { conversation, terms, shown } = setUp();
+    conversation.message("/mode bypass-all");
+    await settle();
+    expect([terms().mode, shown()]).toEqual(["default", expect.stringContaining("/mode bypass-all yes")]);
+    conversation.message("/mode bypass-all yes");
+    await settle();
+    expect(terms().mode).toBe("bypass-all");
+  });
+
+  it("shows a failure once, though an event, the outcome and a rejected action tell of it", async () => {
+    const { conversation, fake, shown } = setUp();
+    const failure = { kind: "backend", message: "the disk is full" } as const;
+    fake.run.steer = () => Promise.reject(new AgentError(failure));
+    conversation.message("go");
+    conversation.message("use npm");
+    await settle();
+    fake.emit({ type: "error", runId: "r1", failure });
+    fake.emit({ type: "gap", runId: "r1", dropped: 3 });
+    fake.end({ reason: "error", error: new AgentError(failure) } as never);
+    await conversation.settled();
+    expect(shown().match(/the disk is full/g)).toHaveLength(1);
+    conversation.message("/model x/y");
+    conversation.message("once more");
+    await conversation.settled();
+    expect(shown().match(/the disk is full/g)).toHaveLength(2);
+  });
+
+  it("hands messages for the run under way to the queue, sends what the run did not read, and gives it back if the person stopped the run", async () => {
+    let waiting: string[] = [];
+    const given: string[] = [];
+    const queue = {
+      send: (text: string) => void waiting.push(text),
+      following: (events: AsyncIterable<AgentEvent>) => events,
+      takeAll: () => waiting.splice(0),
+    };
+    const { conversation, fake, started, shown } = setUp(undefined, [], { queue, giveBack: (texts) => void given.push(...texts) });
+    conversation.message("go");
+    conversation.message("use npm");
+    conversation.message("and be quick");
+    await settle();
+    expect([fake.did, waiting]).toEqual([[], ["use npm", "and be quick"]]);
+    expect(shown()).not.toContain("use npm");
+    conversation.deliver(waiting.shift() ?? "");
+    await settle();
+    expect([fake.did, shown()]).toEqual([["steer use npm"], expect.stringContaining("› use npm")]);
+    fake.end({});
+    await conversation.settled();
+    expect(started).toEqual(["a/one: go", "a/one: and be quick"]);
+    const stopped = setUp(undefined, [], { queue, giveBack: (texts) => void given.push(...texts) });
+    waiting = [];
+    stopped.conversation.message("go");
+    await settle();
+    stopped.conversation.message("never mind");
+    stopped.conversation.escape();
+    stopped.fake.end({ reason: "stopped" });
+    await stopped.conversation.settled();
+    expect([stopped.started, given]).toEqual([["a/one: go"], ["never mind"]]);
+  });
+
+  it("sends a message as it is prepared for the agent, to a new run and to the one under way", async () => {
+    const outgoing = async (text: string) => [{ type: "text" as const, text: `prepared ${text}` }];
+    const { conversation, fake, started } = setUp(undefined, [], { outgoing });
+    conversation.message("go");
+    await settle();
+    conversation.message("on");
+    await settle();
+    expect(started).toEqual(['a/one: [{"type":"text","text":"prepared go"}]']);
+    expect(fake.did).toEqual(['steer {"role":"user","content":[{"type":"text","text":"prepared on"}]}']);
+    fake.end({});
+    await conversation.settled();
+  });
+
+  it("holds messages back while the session is replaced, and follows the run that the other session has", async () => {
+    const { conversation, fake, started, resumed, shown } = setUp();
+    resumed.push(fake.run);
+    const opened = Promise.withResolvers<boolean>();
+    const replaced = conversation.replaceSession(() => opened.promise);
+    conversation.message("are you there?");
+    await settle();
+    expect(started).toEqual([]);
+    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/at work/);
+    opened.resolve(true);
+    await replaced;
+    await settle();
+    expect([started, fake.did]).toEqual([[], ["steer are you there?"]]);
+    conversation.message("/why");
+    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/at work/);
+    fake.end({});
+    await conversation.settled();
+    expect(shown()).toContain("nothing was asked yet");
+  });
+
+  it("sends the messages that waited to the session before if the other one cannot be opened", async () => {
+    const { conversation, started } = setUp();
+    const opened = Promise.withResolvers<boolean>();
+    const replaced = conversation.replaceSession(() => opened.promise);
+    conversation.message("go on here");
+    opened.reject(new Error("its folder is gone"));
+    await expect(replaced).rejects.toThrow("its folder is gone");
+    await settle();
+    expect(started).toEqual(["a/one: go on here"]);
+  });
+
+  it("forgets that the session before waits for a decision once it was replaced", async () => {
+    const { conversation, fake, started, resumed } = setUp();
+    conversation.message("deploy");
+    fake.end({ reason: "awaiting-decision", waits: [] });
+    await conversation.settled();
+    await conversation.replaceSession(async () => false);
+    conversation.message("something else");
+    await settle();
+    expect([started, resumed]).toEqual([["a/one: deploy", "a/one: something else"], []]);
   });
 
   it("gives a command its argument and the conversation, and shows its failure", async () => {

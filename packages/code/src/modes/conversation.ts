@@ -1,48 +1,60 @@
-import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type SessionId } from "@keelson/protocol";
-import type { PendingApproval, Run } from "keelson";
+import type { AgentEvent, SessionId } from "@keelson/protocol";
+import type { Run, RunInput } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
+import type { ChooseFrom } from "../pickers/choose-from.ts";
 import { createContextWarning } from "../render/context-warning.ts";
+import { createRunView } from "../render/run-view.ts";
+import { parseSlashLine } from "../slash-commands/parse-slash-line.ts";
+import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import type { Reading } from "../markdown/reading.ts";
 import type { Screen } from "../terminal/screen.ts";
-import type { Style } from "../text/style.ts";
-import { createRunView } from "../render/run-view.ts";
-import { failureLines } from "../render/describe-event.ts";
 import { printable, printableLine } from "../text/printable.ts";
-import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
-import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
+import type { Style } from "../text/style.ts";
+import { createAsking } from "./asking.ts";
+import type { Attention } from "./attention.ts";
+import type { ConversationSession } from "./conversation-session.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
+import type { HeldMessages } from "./held-messages.ts";
 import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
-import { createOpenQuestions } from "./open-questions.ts";
-import { createQuestionDialog } from "./question-dialog.ts";
-import type { QuestionDialog } from "./question-steps.ts";
+import { switchedTerms } from "./run-settings.ts";
+import { createRunSlot } from "./run-slot.ts";
 import { createRunningCalls } from "./running-calls.ts";
+import { createShownFailures } from "./shown-failures.ts";
+import { createSlashLines } from "./slash-lines.ts";
+import { createTermChanges } from "./term-changes.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
-
-/** What a conversation needs from the process around it; the session is made by its first run. */
-export interface ConversationHost {
-  start(text: string, model: string): Promise<Run<unknown>>;
-  /** Resumes the run of the session, which waits. */
-  resume(): Promise<Run<unknown>>;
-  /** Keeps patterns of allow rules for later sessions in this project. */
-  allowInProject(rules: readonly string[]): Promise<void>;
-  readonly command: string;
-  now(): number;
-  /** Ends the process now: the third Ctrl-C. */
-  giveUp(): void;
-}
 
 export interface ConversationOptions {
   readonly screen: Screen;
   readonly style: Style;
   /** Renders words and code. Default: they are shown as they were written. */
   readonly reading?: Reading | undefined;
-  readonly host: ConversationHost;
+  /** Asked each time, because a command may replace it. */
+  session(): ConversationSession;
   readonly commands: SlashCommandTable;
-  readonly model: string;
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
+  /** The name by which the person calls this program. */
+  readonly command: string;
+  /** Unix ms. */
+  now(): number;
+  /** Ends the process now: the third Ctrl-C. */
+  giveUp(): void;
   /** The person wants to leave, and no run is open. */
   quit(): void;
+  /** Shows lists to choose from. Absent: none can be shown here. */
+  readonly choose?: ChooseFrom | undefined;
+  /** True if a status line shows mode and figures. Default false. */
+  readonly hasStatusLine?: boolean;
+  /** Sees every event of a run, those of its children included, before it is shown. */
+  readonly onEvent?: (event: AgentEvent) => void;
+  readonly attention?: Attention;
+  /** Absent: a message steers the run immediately. */
+  readonly queue?: HeldMessages;
+  /** Returns a message as the agent gets it. Default: as it was typed. */
+  readonly outgoing?: (text: string) => Promise<RunInput>;
+  /** Returns messages that the run did not read to the input. */
+  readonly giveBack?: (texts: readonly string[]) => void;
 }
 
 /** What a person does in a terminal, turned into runs, answers and steering. */
@@ -55,175 +67,164 @@ export interface Conversation {
   /** Esc: leaves what is being answered, else ends what the agent does now, commands included. */
   escape(): void;
   end(): void;
+  /** Sends a message that waited to the run under way, or starts one. */
+  deliver(text: string): void;
+  /** Goes to the next permission mode: Shift-Tab. */
+  cycleMode(): void;
   /** Shows a run that is already under way. */
   follow(run: Run<unknown>): Promise<void>;
+  /**
+   * Replaces the session while no run is under way. Messages wait until it is done.
+   * @param act returns true if the other session has a run that is not finished: it is resumed, and followed
+   */
+  replaceSession(act: () => Promise<boolean>): Promise<void>;
   /** Resolves when no run is open. */
   settled(): Promise<void>;
 }
 
 const PROMPT = "› ";
 
-export function createConversation({
-  screen,
-  style,
-  reading,
-  host,
-  commands,
-  model: firstModel,
-  input,
-  quit,
-}: ConversationOptions): Conversation {
-  let model = firstModel;
-  let run: Run<unknown> | undefined;
+export function createConversation(options: ConversationOptions): Conversation {
+  const { screen, style, reading, session, commands, input, command, now, giveUp, quit, choose, hasStatusLine = false } = options;
+  const { onEvent = () => {}, attention, queue, outgoing, giveBack = () => {} } = options;
   let interruptKeys: InterruptKeys | undefined;
   /** The end of the run was shown: what is said now is for the next one. */
   let over = false;
-  /** A run is being started: what is done to it until then. */
-  let early: ((started: Run<unknown>) => void)[] | undefined;
-  let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
-  /** The question that was shown last. */
-  let lastAsked: ApprovalRequest | undefined;
   /** The run of the session waits for a decision: the next message resumes it first. */
   let waiting = false;
   let stopping = false;
   let leaving = false;
   let warned = false;
   let following: Promise<void> = Promise.resolve();
+  /** The session is being replaced. */
+  let replacing: Promise<void> | undefined;
 
   const say = (...lines: readonly string[]): void => screen.block(lines);
   const note = (text: string): void => say(style.yellow(`! ${text}`));
-  const failed = (error: unknown): void => say(...failureLines(failureOf(error), style));
-
-  const questions = createOpenQuestions(ask);
+  const failures = createShownFailures({ screen, style });
+  const failed = failures.show;
+  const slot = createRunSlot();
   const onContext = createContextWarning(COMPACT_AT);
+  const terms = createTermChanges({
+    slot,
+    terms: () => session().terms,
+    change: (changed) => session().change(changed),
+    say,
+    failed,
+    hasStatusLine,
+  });
+  const asking = createAsking({
+    screen,
+    style,
+    input,
+    prompt: PROMPT,
+    allowInProject: (rules) => session().allowInProject(rules),
+    failed,
+    onAsked(request) {
+      if (request !== undefined) attention?.waiting(printableLine(request.summary ?? `${request.operation} asks`));
+      else if (slot.run !== undefined && !over) attention?.working();
+    },
+  });
 
-  function ask(): void {
-    const question = questions.current();
-    if (question === undefined) {
-      dialog = undefined;
-      return input.message(PROMPT);
-    }
-    const { request } = question;
-    if (dialog?.token === request.token) return;
-    const steps = createQuestionDialog(request, {
-      screen,
-      style,
-      input,
-      decide(decision, holds) {
-        questions.decided(question);
-        record(question, decision, decision.type === "allow-always" && holds === "project" ? decision.rules : undefined).catch(failed);
-      },
-    });
-    dialog = { token: request.token, steps };
-    lastAsked = request;
-    steps.open();
-  }
-
-  /** @param forProject rules to keep beyond this session */
-  async function record(question: PendingApproval, decision: Decision, forProject: readonly string[] = []): Promise<void> {
-    try {
-      await question.decide(decision);
-    } catch (error) {
-      // A rule that fits no call, say: nothing was decided, and the run still waits.
-      if (AgentError.is(error, "invalid-option")) questions.reopen(question);
-      throw error;
-    }
-    if (forProject.length > 0) await host.allowInProject(forProject);
-  }
+  const execute = createSlashLines({
+    ...{ screen, style, commands, choose, send },
+    changes: terms,
+    terms: () => session().terms,
+    run: () => slot.run,
+    lastAsked: () => asking.lastAsked,
+    leave: end,
+  });
 
   async function follow(followed: Run<unknown>): Promise<void> {
-    run = followed;
+    slot.take(followed);
+    attention?.working();
     const calls = createRunningCalls();
-    interruptKeys = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
-    const view = createRunView({ screen, style, now: host.now, model, questions: false, onContext, reading });
-    questions.collect(followed).catch(failed);
+    interruptKeys = createInterrupt(followed, { note, failed, giveUp, finishing: () => calls.any() });
+    const { model } = session().terms;
+    const shown = { questions: false, figures: !hasStatusLine, failureLines: failures.lines };
+    const view = createRunView({ ...{ screen, style, now, model, onContext, reading }, ...shown });
+    asking.collect(followed).catch(failed);
+    let ending = "error";
     try {
-      const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });
+      const events = seen(calls.following(asking.following(followed)));
+      await watchRun(queue === undefined ? events : queue.following(events), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
-      if (error !== undefined && last !== "error") failed(error);
+      ending = reason;
+      if (error !== undefined) failed(error);
       waiting = reason.startsWith("awaiting-");
       if (waiting) {
-        say("", ...decisionLines(decisionCommands(host.command, followed.session as SessionId, waits)));
+        say("", ...decisionLines(decisionCommands(command, followed.session as SessionId, waits)));
         if (!leaving) say(style.dim("or write your next message, which asks you here first"));
       }
     } catch (error) {
       failed(error);
     }
     screen.status(undefined);
-    run = undefined;
+    slot.release();
     over = false;
+    const isStopped = stopping;
     stopping = false;
     interruptKeys = undefined;
-    questions.clear();
-    if (leaving) quit();
+    asking.clear();
+    attention?.done(ending);
+    const unread = queue?.takeAll() ?? [];
+    if (leaving) return quit();
+    // A person who stopped the run decides again about what they had written for it.
+    if (isStopped) giveBack(unread);
+    else if (unread.length > 0) deliver(unread.join("\n\n"));
   }
 
-  async function* untilOver(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
+  async function* seen(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
     for await (const event of events) {
       over ||= isEnd(event);
+      const switched = switchedTerms(event);
+      if (Object.keys(switched).length > 0) session().change(switched);
+      onEvent(event);
       yield event;
     }
   }
 
   /** Sends a message. A run that waits is brought to its end first, with the questions that it has. */
   async function start(text: string): Promise<void> {
-    if (waiting) await open(() => host.resume());
+    if (waiting) await open(() => session().resume());
     if (waiting) return note("your message was not sent: the session still waits for the decision above");
-    if (!leaving) await open(() => host.start(text, model));
+    if (!leaving) await open(async () => session().start(outgoing === undefined ? text : await outgoing(text)));
   }
 
   async function open(begin: () => Promise<Run<unknown>>): Promise<void> {
-    early = [];
     try {
-      const started = await begin();
-      const shown = follow(started);
-      for (const act of early) act(started);
-      early = undefined;
-      await shown;
+      await slot.open(begin, follow);
     } catch (error) {
-      early = undefined;
       failed(error);
       if (leaving) quit();
     }
   }
 
-  /** Acts on the run, also on one that is only being started. @returns whether there is one */
-  function withRun(act: (on: Run<unknown>) => void): boolean {
-    if (run !== undefined) act(run);
-    else if (early !== undefined) early.push(act);
-    else return false;
-    return true;
-  }
-
-  function changeModel(name: string): void {
-    const accepted = (): void => {
-      model = name;
-      say(`model: ${printableLine(name)}${run === undefined ? "" : " from the next turn"}`);
-    };
-    if (!withRun((on) => void on.setModel(name).then(accepted, failed))) accepted();
-  }
-
-  async function slash({ name, argument }: SlashLine): Promise<void> {
-    const command = commands.find(name);
-    if (command === undefined) return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
-    const prompt = { columns: screen.columns, style, commands: commands.commands, model, lastAsked, run, changeModel, send, leave: end };
-    try {
-      const lines = await command.execute(argument, prompt);
-      if (lines) say(...lines);
-    } catch (error) {
-      failed(error);
-    }
-  }
-
   function send(text: string): void {
+    if (replacing !== undefined) following = replacing.then(() => send(text));
     // A run that is over reads nothing, though it takes a moment to leave its session.
-    if (over) following = following.then(() => (leaving ? undefined : start(text)));
-    else if (!withRun((on) => void on.steer(text).catch(failed))) following = start(text);
+    else if (over) following = following.then(() => (leaving ? undefined : start(text)));
+    else if (!slot.withRun((on) => void steer(on, text).catch(failed))) following = start(text);
+  }
+
+  /** Shows a message when it is sent: one that waits can still be edited. */
+  function deliver(text: string): void {
+    const [first = "", ...more] = printable(text).split("\n");
+    say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
+    const line = parseSlashLine(text);
+    if (line === undefined) return send(text);
+    // A run whose end was shown takes a moment to leave its session.
+    void (over ? following.then(() => execute(line)) : execute(line)).catch(failed);
+  }
+
+  async function steer(on: Run<unknown>, text: string): Promise<void> {
+    const content = outgoing === undefined ? text : await outgoing(text);
+    await on.steer(typeof content === "string" ? content : { role: "user", content });
   }
 
   /** Has the run end; a second time is left to who wants more than that. */
   function stop(): boolean {
-    if (!stopping) stopping = withRun(() => interruptKeys?.ctrlC());
+    if (!stopping) stopping = slot.withRun(() => interruptKeys?.ctrlC());
     return stopping;
   }
 
@@ -236,22 +237,23 @@ export function createConversation({
   return {
     message(text) {
       warned = false;
+      // The outcome of a run that is over says the same as its last event.
+      if (!over) failures.clear();
       if (text.trim() === "") return;
-      const [first = "", ...more] = printable(text).split("\n");
-      say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
-      const line = parseSlashLine(text);
-      if (line === undefined) return send(text);
-      void slash(line);
+      const waits = queue !== undefined && !over && parseSlashLine(text) === undefined && slot.withRun(() => {});
+      if (waits) queue.send(text);
+      else deliver(text);
     },
     answer(text) {
       warned = false;
-      dialog?.steps.answer(text);
+      failures.clear();
+      asking.answer(text);
     },
     interrupt() {
-      if (withRun(() => interruptKeys?.ctrlC())) {
+      if (slot.withRun(() => interruptKeys?.ctrlC())) {
         stopping = true;
         // What is half edited must not stay in the line of somebody who gives up.
-        dialog?.steps.back();
+        asking.back();
         return;
       }
       if (input.clear()) return;
@@ -260,23 +262,37 @@ export function createConversation({
       say(style.dim("Ctrl-C again leaves (or /quit)"));
     },
     escape() {
-      if (dialog?.steps.back() !== true && withRun(() => interruptKeys?.escape())) stopping = true;
+      if (!asking.back() && slot.withRun(() => interruptKeys?.escape())) stopping = true;
     },
     end,
+    deliver,
+    cycleMode: () => terms.cycleMode(),
     follow(followed) {
       following = follow(followed);
       return following;
     },
-    settled: () => following,
+    async replaceSession(act) {
+      if (replacing !== undefined || slot.withRun(() => {})) throw new Error("The session is at work. Press Esc first, then try again.");
+      const replaced = (async () => {
+        const resumes = await act();
+        waiting = false;
+        asking.forget();
+        if (resumes) following = follow(await session().resume());
+      })();
+      const done = (): void => void (replacing = undefined);
+      replacing = replaced.then(done, done);
+      await replaced;
+    },
+    async settled() {
+      let last: Promise<void> | undefined;
+      while (last !== following) {
+        last = following;
+        await last;
+      }
+    },
   };
 }
 
 function isEnd({ type, path = [] }: AgentEvent): boolean {
   return path.length === 0 && (type === "run-complete" || type === "run-suspend" || type === "error" || type === "detached");
-}
-
-function failureOf(error: unknown): { readonly kind: string; readonly message: string } {
-  const failure = (error as { failure?: { kind?: unknown; message?: unknown } } | undefined)?.failure;
-  if (typeof failure?.kind === "string" && typeof failure.message === "string") return { kind: failure.kind, message: failure.message };
-  return { kind: "error", message: error instanceof Error ? error.message : String(error) };
 }

@@ -1,143 +1,118 @@
-import type { SessionId } from "@keelson/protocol";
 import type { ModelRegistry } from "keelson/providers";
-import type { Policy } from "keelson/security";
-import { createCodingRunner } from "../core/coding-runner.ts";
-import { createFileHistory, rewoundText } from "../history/index.ts";
+import { COMPACT_AT } from "../core/compaction.ts";
+import type { CommandHost } from "../core/command-host.ts";
 import { readHistory, writeHistory } from "../core/history.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
-import { type Launch, launchToMetadata } from "../core/launch.ts";
-import { listSessions } from "../core/listed-session.ts";
 import { resumeCost } from "../core/resume-cost.ts";
-import { newSession } from "../core/new-session.ts";
-import { folderTags } from "../core/session-folder.ts";
-import { workingFolders } from "../core/working-folders.ts";
-import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
-import type { CommandHost } from "../core/command-host.ts";
 import type { Stores } from "../core/stores.ts";
-import { instructionStretches } from "../instructions/index.ts";
-import { contextLines } from "../render/context-lines.ts";
-import { formatCost, formatTokens } from "../render/figures.ts";
-import { createLiveScreen } from "../terminal/live-screen.ts";
-import { printableLine } from "../text/printable.ts";
-import { projectRuleLines } from "../render/project-rule-lines.ts";
 import { resumeCostLine } from "../render/resume-cost-line.ts";
-import { sessionLines, transcriptLines } from "../render/session-lines.ts";
+import { transcriptLines } from "../render/session-lines.ts";
+import { createStatusLine } from "../render/status-line.ts";
+import { leftOutLine } from "../render/trust-lines.ts";
+import type { TerminalSettings } from "../settings/terminal-settings.ts";
+import { createSlashCommandTable, type SlashCommandTable } from "../slash-commands/slash-command-table.ts";
+import { createLiveScreen } from "../terminal/live-screen.ts";
+import type { InputLine } from "../terminal/live-screen.ts";
+import { printableLine } from "../text/printable.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
-import { leftOutLine, trustLines } from "../render/trust-lines.ts";
-import { serversOfRuns } from "../servers/servers-of-runs.ts";
-import type { ProjectItem } from "../trust/project-item.ts";
-import { type ProjectTrust, trustItems } from "../trust/project-trust.ts";
-import { openTrustedProject } from "../trust/trusted-project.ts";
-import { undoCommands } from "../slash-commands/undo-commands.ts";
-import { sessionCommands, type Topic } from "../slash-commands/session-commands.ts";
-import { createSlashCommandTable } from "../slash-commands/slash-command-table.ts";
-import { markdownCommands } from "../slash-commands/find-markdown-commands.ts";
-import { userHome } from "../settings/settings-places.ts";
+import { conversationCommands } from "./conversation-commands.ts";
 import { createConversation } from "./conversation.ts";
+import { openCurrentSession } from "./current-session.ts";
+import { editFile } from "./edit-file.ts";
+import { createLentKeys } from "./lent-keys.ts";
+import type { OpenSession } from "./open-session.ts";
+import { createPicking } from "./picking.ts";
+import type { SessionPlan, SessionPlanner } from "./session-plan.ts";
+import { createSessionStatus } from "./session-status.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface ConverseOptions {
   readonly stores: Stores;
   readonly models: ModelRegistry;
   readonly secrets: KnownSecrets;
-  readonly launch: Launch;
-  readonly policy?: Policy | undefined;
-  readonly projectRules: readonly ProjectRule[];
-  /** Shown once, at the start. */
-  readonly notices: readonly string[];
-  /** What of the project is used. */
-  readonly trust: ProjectTrust;
-  /** The session to go on with; a new one otherwise. */
-  readonly session: SessionId | undefined;
-  /** It has a run that is not finished. */
-  readonly resume: boolean;
+  /** The session that is opened first. */
+  readonly plan: SessionPlan;
+  /** Plans the sessions that the person goes to later. */
+  readonly planner: SessionPlanner;
+  readonly terminal: TerminalSettings;
   readonly task: string | undefined;
 }
 
-// A person may go for lunch; after that the run suspends, and anybody can decide and resume it.
-const APPROVAL_WAIT_MS = 60 * 60 * 1_000;
 const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { stores, models, secrets, launch, policy, projectRules, notices, trust, session: known, resume, task }: ConverseOptions,
+  { stores, models, secrets, plan, planner, terminal, task }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
-  const { stdin, stdout, environment, command } = host;
-  /** What the project brings and nobody trusts, by path, as it was when it was left out. */
-  const leftOut = new Map<string, ProjectItem>();
-  let tellLeftOut = (_item: ProjectItem): void => {};
-  const problems: string[] = [];
-  const project = await openTrustedProject(trust, {
-    policy,
-    secrets,
-    home: stores.home,
-    environment,
-    onProblem: (message) => void problems.push(message),
-    onLeftOut(item) {
-      leftOut.set(item.path, item);
-      tellLeftOut(item);
-    },
-  });
-  await using servers = await serversOfRuns({
-    launch,
-    policy,
-    home: stores.home,
-    trust,
-    environment,
-    startupWaitMs: 0,
-    onLeftOut: (item) => void leftOut.set(item.path, item),
-    onProblem: (message) => void problems.push(message),
-  });
-  servers.start();
-  const folders = { home: stores.home.path, userHome: userHome(environment), project: trust.project };
-  const fileCommands = await markdownCommands(folders, trust, (item) => void leftOut.set(item.path, item));
-  const { toolSources } = servers;
-  const approvalWaitMs = APPROVAL_WAIT_MS;
-  const history = createFileHistory({
-    ...{ home: stores.home.path, cwd: launch.cwd, environment, now: host.now },
-    folders: workingFolders(launch, project),
-    onProblem: (message) => screen.block([style.yellow(`! ${printableLine(message)}`)]),
-  });
-  const runner = createCodingRunner({
-    stores,
-    models,
-    secrets,
-    launch,
-    policy,
-    projectRules,
-    project,
-    toolSources,
-    approvalWaitMs,
-    history,
-  });
-  // Made by the first message: who opens and leaves leaves nothing behind.
-  let session = known;
+  const { stdin, stdout, environment, command, now } = host;
   const style = createStyle(wantsColors(stdout, environment));
   const screen = createLiveScreen(stdout, { environment, process });
   const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  const warn = (text: string): void => screen.block([style.yellow(`! ${printableLine(text)}`)]);
+  let table: SlashCommandTable = createSlashCommandTable([]);
 
-  screen.block([
-    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? policy?.permissions.mode ?? "default"}${launch.inSandbox === true ? " · sandbox" : " · no sandbox"} · ${printableLine(launch.cwd)}`)}`,
-    style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
-  ]);
-  tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);
-  if (leftOut.size > 0) screen.block([style.yellow(`! ${leftOutLine([...leftOut.values()], "/trust")}`)]);
-  for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
-  if (known !== undefined) {
-    const view = await runner.sessions.get(known);
-    screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
-    const cost = resumeCost(view, host.now(), models);
-    if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
+  /** Shows a session that is opened: what it is, what of the project is left out, and how it went last. */
+  async function show(session: OpenSession): Promise<void> {
+    const { id, terms, plan: opened, place } = session;
+    const { launch, notices } = opened;
+    const facts = [launch.agent.model, terms.mode, launch.inSandbox === true ? "sandbox" : "no sandbox", launch.cwd];
+    screen.block([
+      `${style.bold("keelson")} ${style.dim(`· ${facts.map(printableLine).join(" · ")}`)}`,
+      style.dim(`${id === undefined ? "a new session" : `session ${id}`} · /help says what you can do`),
+    ]);
+    if (place.leftOut.size > 0) warn(leftOutLine([...place.leftOut.values()], "/trust"));
+    for (const notice of [...notices, ...place.problems]) warn(notice);
+    if (id !== undefined) {
+      const view = await session.runner.sessions.get(id);
+      screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
+      const cost = resumeCost(view, now(), models);
+      if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
+    }
+    await place.history.recover().catch((error: unknown) => warn(String(error)));
   }
 
+  await using current = await openCurrentSession(plan, {
+    ...{ stores, models, secrets, planner, environment, now },
+    onLeftOut: (item) => warn(leftOutLine([item], "/trust")),
+    onProblem: warn,
+    onOpened: show,
+  });
+  const status = createSessionStatus({
+    source() {
+      const { id, terms, plan: opened, runner } = current.session;
+      return {
+        ...{ terms, cwd: opened.launch.cwd, inSandbox: opened.launch.inSandbox === true },
+        view: async () => (id === undefined ? undefined : runner.sessions.get(id)),
+        jobs: current.jobs,
+      };
+    },
+    models,
+    changed: () => screen.changed(),
+    onProblem: (error) => warn(`the status line is not up to date: ${String(error)}`),
+  });
+
+  const refreshStatus = (): void => void status.refresh().catch((error: unknown) => warn(String(error)));
+
+  const keys = createLentKeys(stdin);
+  let line: InputLine | undefined;
+  const picking = createPicking({
+    screen,
+    style,
+    keys,
+    hideInput: () => screen.input(undefined),
+    restoreInput: () => screen.input(line),
+  });
   const input = createTerminalInput({
-    input: stdin,
+    input: keys.input,
     columns: screen.columns,
     history: earlier,
-    draw: (line) => screen.input(line),
+    draw(drawn) {
+      line = drawn;
+      if (!picking.isOpen()) screen.input(drawn);
+    },
     onMessage(text) {
       if (text.trim() !== "") typed.push(text);
       conversation.message(text);
@@ -146,75 +121,59 @@ export async function converse(
     onInterrupt: () => conversation.interrupt(),
     onEscape: () => conversation.escape(),
     onEnd: () => conversation.end(),
-  });
-  /** Sent to the agent with the next message, because its files are not as it left them. */
-  const rewound: string[] = [];
-  const undoing = undoCommands({
-    history: () => history.project(),
-    session: () => session,
-    onFilesChanged: (paths, action) => void rewound.push(rewoundText(paths, action)),
+    onKey(action) {
+      if (action === "mode") conversation.cycleMode();
+      if (action === "tasks") conversation.message("/tasks");
+      if (action === "open-output" && table.find("open") !== undefined) conversation.message("/open");
+    },
   });
   const conversation = createConversation({
-    screen,
-    style,
-    model: launch.agent.model,
-    host: {
-      async start(text, model) {
-        session ??= await newSession(runner, folderTags(launch.cwd, stores.home.path));
-        history.mark(session);
-        const told = [...rewound.splice(0), text].join("\n\n");
-        const limits = { onBudget: launch.agent.onBudget ?? "ask" };
-        return runner.run(told, { session, model, limits, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
+    ...{ screen, style, input, command, now },
+    session: () => current.session,
+    commands: {
+      get commands() {
+        return table.commands;
       },
-      async resume() {
-        if (session === undefined) throw new Error("There is no session to go on with.");
-        return runner.resume(session);
-      },
-      allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, host.now()),
-      command,
-      now: host.now,
-      giveUp: () => host.exit(130),
+      find: (name) => table.find(name),
     },
-    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut, compact }, undoing), ...fileCommands]),
-    input,
+    giveUp: () => host.exit(130),
     quit: leave,
+    ...(!terminal.screenReader && { choose: picking.choose }),
+    hasStatusLine: !terminal.screenReader,
+    onEvent: status.see,
   });
 
-  async function facts(topic: Topic): Promise<readonly string[]> {
-    if (topic === "permissions") return projectRuleLines(await readProjectRules(stores.home, launch.cwd), command);
-    if (topic === "sessions") {
-      const listed = await listSessions(runner.sessions, launch.cwd);
-      return listed.slice(0, 10).flatMap((one) => sessionLines(one, { style, columns: screen.columns, now: host.now() }));
-    }
-    if (session === undefined) return ["nothing yet: this session begins with your first message"];
-    if (topic === "context") {
-      const xray = await runner.xray(session, { request: "last", systemFiles: instructionStretches });
-      return contextLines(xray, { style, columns: screen.columns });
-    }
-    const { metadata } = await runner.sessions.get(session);
-    return [`${metadata.turnCount} turns · ${formatTokens(metadata.usage)} · ${formatCost(metadata.cost)}`];
+  /** Lists the commands of the session that is open: those of files are of its folder. */
+  function listCommands(): void {
+    const own = conversationCommands({
+      ...{ current, conversation, stores, models, planner, host, warn },
+      replaced() {
+        listCommands();
+        refreshStatus();
+      },
+      editFile: (path) => editFile(path, { environment, suspend: suspendTerminal }),
+    });
+    table = createSlashCommandTable([...own, ...current.session.place.commands]);
   }
 
-  async function compact(keep: string): Promise<readonly string[]> {
-    if (session === undefined) return ["nothing yet: this session begins with your first message"];
-    await runner.compact(session, keep === "" ? {} : { keep });
-    return [`The conversation is shortened before the next turn${keep === "" ? "" : `; its summary keeps: ${printableLine(keep)}`}.`];
-  }
-
-  async function trustLeftOut(): Promise<readonly string[]> {
-    const items = [...leftOut.values()];
-    if (items.length === 0) return ["Nothing that this project brings is left out."];
-    await trustItems(stores.home, trust.project, items, host.now());
-    leftOut.clear();
-    return [
-      ...trustLines(items, { style }),
-      "Trusted as shown: instructions from your next message on, hooks and servers from the next start.",
-    ];
+  /** Gives the terminal to another program. @returns takes it back */
+  function suspendTerminal(): () => void {
+    screen.suspend();
+    const readOn = keys.pause();
+    stdin.setRawMode?.(false);
+    return () => {
+      stdin.setRawMode?.(true);
+      readOn();
+      screen.resume();
+    };
   }
 
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.
   const onInterrupt = (): void => conversation.interrupt();
-  const onTerminate = (): void => conversation.end();
+  const onTerminate = (): void => {
+    picking.leave();
+    conversation.end();
+  };
   host.signals.on("SIGINT", onInterrupt);
   host.signals.on("SIGTERM", onTerminate);
   // Whatever ends the process, the cursor comes back.
@@ -223,14 +182,18 @@ export async function converse(
   // Lines of a paste arrive as one.
   stdout.write("\u001b[?2004h");
   try {
-    await history.recover().catch((error: unknown) => screen.block([style.yellow(`! ${printableLine(String(error))}`)]));
+    listCommands();
+    if (!terminal.screenReader) screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
     input.message("› ");
-    if (resume && known !== undefined) conversation.follow(await runner.resume(known)).catch(() => {});
+    refreshStatus();
+    if (plan.resume) conversation.follow(await current.session.resume()).catch(() => {});
     else if (task !== undefined) conversation.message(task);
     await left;
     await conversation.settled();
   } finally {
+    picking.leave();
     input.close();
+    keys.close();
     stdout.write("\u001b[?2004l");
     process.off("exit", restore);
     host.signals.off("SIGINT", onInterrupt);
@@ -238,6 +201,7 @@ export async function converse(
     screen.close();
     await writeHistory(stores.home.history, [...typed.toReversed(), ...earlier]);
   }
-  if (session !== undefined) stdout.write(`${style.dim(`go on with: ${command} -r ${session}`)}\n`);
+  const { id } = current.session;
+  if (id !== undefined) stdout.write(`${style.dim(`go on with: ${command} -r ${id}`)}\n`);
   return 0;
 }

@@ -18,6 +18,8 @@ export interface InterruptOptions {
   giveUp(): void;
   /** Whether calls run that a stop leaves to their end; a response ends at once, which needs no words. */
   finishing(): boolean;
+  /** Receives why an interrupt was not accepted. Default: the note says it. */
+  failed?(error: unknown): void;
 }
 
 /** The keys that end a run. */
@@ -29,9 +31,10 @@ export interface InterruptKeys {
 }
 
 /** Counts interrupts from all places that they come from. */
-export function createInterrupt(run: Stoppable, { note, giveUp, finishing }: Omit<InterruptOptions, "signals">): InterruptKeys {
+export function createInterrupt(run: Stoppable, { note, giveUp, finishing, failed }: Omit<InterruptOptions, "signals">): InterruptKeys {
   let stage: "working" | "stopping" | "interrupting" | "aborting" = "working";
-  const attempt = (accepted: unknown): void => reportRejection(accepted, note);
+  const attempt = (accepted: unknown): void =>
+    failed === undefined ? reportRejection(accepted, note) : void Promise.resolve(accepted).catch(failed);
   const abort = (): void => {
     stage = "aborting";
     note("aborting");

@@ -18,6 +18,8 @@ export interface TerminalInputOptions {
   onEscape(): void;
   /** Ctrl-D on an empty line, or the terminal went away. */
   onEnd(): void;
+  /** A key that does more than edit the text. */
+  onKey?(action: "mode" | "open-output" | "tasks"): void;
   /** Default: the process's timers. */
   readonly after?: After;
 }
@@ -52,6 +54,7 @@ export function createTerminalInput({
   onInterrupt,
   onEscape,
   onEnd,
+  onKey: onAction = () => {},
   after = afterReading,
 }: TerminalInputOptions): TerminalInput {
   // Readline would draw by itself, over what else is shown.
@@ -128,6 +131,9 @@ export function createTerminalInput({
 
   const onKey = (_text: string | undefined, key: Key | undefined): void => {
     if (key?.name === "escape") return onEscape();
+    if (key?.name === "tab" && key.shift === true) onAction("mode");
+    else if (key?.ctrl === true && key.name === "o") onAction("open-output");
+    else if (key?.ctrl === true && key.name === "t") onAction("tasks");
     typing = true;
     quiet.key();
     if (key?.name === "paste-start") {

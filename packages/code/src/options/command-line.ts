@@ -68,6 +68,8 @@ export interface RunCommand {
   readonly cwd?: string;
   /** The name of a worktree to make and to work in; `true` for one that is made up. */
   readonly worktree?: string | true;
+  /** Output for a screen reader. Absent: as the settings say. */
+  readonly screenReader?: true;
   readonly agent: AgentOptions;
 }
 

@@ -35,6 +35,11 @@ describe("parseCommandLine", () => {
     expect(parseRun()).not.toHaveProperty("task");
   });
 
+  it("reads the wish for output for a screen reader, which is absent by default", () => {
+    expect(parseRun("--screen-reader").screenReader).toBe(true);
+    expect("screenReader" in parseRun()).toBe(false);
+  });
+
   it("reads the name of a worktree, which may be missing, and the task behind it", () => {
     const read = (...argv: string[]) => {
       const { worktree, task, fork } = parseRun(...argv);

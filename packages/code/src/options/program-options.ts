@@ -43,6 +43,7 @@ export interface ProgramOptions {
   readonly trust?: true;
   readonly cwd?: string;
   readonly worktree?: string | true;
+  readonly screenReader?: true;
 }
 
 /** The task and the options of `keelson` without a command. Each rule is put into `rules` as it is read. */
@@ -98,6 +99,7 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
     .option("--trust", "use the project's instructions, hooks and MCP servers without asking, in this run")
     .option("--mcp-config <file>", "JSON with MCP servers to use beside your own and the project's")
     .option("--no-mcp", "use no MCP servers")
+    .option("--screen-reader", "write for a screen reader: lines one after another, without a cursor that moves (also: TERM=dumb)")
     .option("-C, --cwd <folder>", "work in this folder")
     .option("--worktree [name]", "work in a new git worktree, on a branch keelson/<name>; put -- before a task that follows");
 }

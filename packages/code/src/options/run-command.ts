@@ -52,6 +52,7 @@ export function runCommand(task: readonly string[], options: ProgramOptions, rul
     trust: options.trust === true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     ...(options.worktree !== undefined && { worktree: options.worktree }),
+    ...(options.screenReader && { screenReader: true as const }),
     agent: agentOptions(options, rules),
   };
 }

@@ -1,6 +1,6 @@
 import { UNKNOWN_USAGE, usd } from "@keelson/protocol";
 import { describe, expect, it } from "vitest";
-import { formatCost, formatCount, formatDuration, formatTokens } from "./figures.ts";
+import { formatAge, formatCost, formatCount, formatDuration, formatTokens } from "./figures.ts";
 
 describe("figures", () => {
   it.each([
@@ -49,5 +49,15 @@ describe("figures", () => {
     [3_720_000, "1 h 02 m"],
   ])("writes %d ms as %s", (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
+  });
+
+  it.each([
+    [-5, "just now"],
+    [59_999, "just now"],
+    [60_000, "1 min ago"],
+    [3_600_000, "1 h ago"],
+    [48 * 3_600_000, "2 days ago"],
+  ])("writes an age of %d ms as %s", (ms, text) => {
+    expect(formatAge(ms)).toBe(text);
   });
 });

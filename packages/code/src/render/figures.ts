@@ -37,6 +37,16 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 3_600)} h ${String(Math.floor((seconds % 3_600) / 60)).padStart(2, "0")} m`;
 }
 
+/** "just now", "5 min ago", "3 h ago", "2 days ago" */
+export function formatAge(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ago`;
+  return `${Math.floor(hours / 24)} days ago`;
+}
+
 function trimmed(value: number): string {
   return value.toFixed(1).replace(/\.0$/, "");
 }

@@ -1,5 +1,7 @@
+import { COMMAND_GROUPS, type CommandGroup } from "../slash-commands/slash-command.ts";
 import { displayWidth } from "../text/display-width.ts";
 import { printableLine } from "../text/printable.ts";
+import type { Style } from "../text/style.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 /** A command of the prompt as `/help` shows it. */
@@ -7,28 +9,68 @@ export interface ListedCommand {
   readonly name: string;
   readonly argumentHint?: string;
   readonly description: string;
+  /** Absent: the command is a file. */
+  readonly group?: CommandGroup;
+  /** Shown behind the description. */
+  readonly file?: string;
 }
 
-const KEYS =
-  "While it works, what you type steers it. Esc ends what it does now, commands included. Ctrl-C stops it after this step, Ctrl-C again aborts it.";
+/** A key of the prompt as `/help` shows it. */
+export interface ListedKey {
+  readonly key: string;
+  readonly does: string;
+}
+
+export interface HelpLinesOptions {
+  readonly columns: number;
+  readonly style: Style;
+  readonly commands: readonly ListedCommand[];
+  readonly keys: readonly ListedKey[];
+}
+
+const TITLES: { readonly [G in CommandGroup]: string } = {
+  conversation: "Conversation",
+  agent: "Model and permissions",
+  files: "Files",
+  project: "Project",
+  program: "Program",
+};
 // Below this the words of a command would be a column of single words.
 const LEAST_WORDS = 24;
 // One long name must not move the words of all others.
 const WIDEST_COLUMN = 32;
 
-/** What can be done in a conversation: the words beside the commands where there is room, else below them. */
-export function helpLines(columns: number, listed: readonly ListedCommand[]): string[] {
-  const rows = listed.map(({ name, argumentHint, description }) => ({
-    command: printableLine(argumentHint === undefined ? `/${name}` : `/${name} ${argumentHint}`),
-    words: printableLine(description),
-  }));
-  const widest = Math.min(WIDEST_COLUMN, Math.max(0, ...rows.map(({ command }) => displayWidth(command))) + 2);
-  const lines = rows.flatMap(({ command, words }) => {
-    const beside = columns - widest >= LEAST_WORDS && displayWidth(command) < widest;
-    const indent = columns - widest >= LEAST_WORDS ? widest : 2;
-    const [first = "", ...rest] = wrapped(words, columns - indent);
-    const more = (beside ? rest : [first, ...rest]).map((row) => `${" ".repeat(indent)}${row}`);
-    return beside ? [`${command}${" ".repeat(widest - displayWidth(command))}${first}`, ...more] : [...wrapped(command, columns), ...more];
-  });
-  return [...lines, ...wrapped(KEYS, columns)];
+interface Row {
+  readonly head: string;
+  readonly words: string;
+}
+
+/** The commands by group, then the keys: the words beside each where there is room, else below it. */
+export function helpLines({ columns, style, commands, keys }: HelpLinesOptions): string[] {
+  const groups = [
+    ...COMMAND_GROUPS.map((group) => ({ title: TITLES[group], rows: commands.filter((one) => one.group === group).map(commandRow) })),
+    { title: "Commands from files", rows: commands.filter(({ group }) => group === undefined).map(commandRow) },
+    { title: "Keys", rows: keys.map(({ key, does }) => ({ head: printableLine(key), words: printableLine(does) })) },
+  ].filter(({ rows }) => rows.length > 0);
+  const widths = groups.flatMap(({ rows }) => rows.map(({ head }) => displayWidth(head)));
+  const widest = Math.min(WIDEST_COLUMN, Math.max(0, ...widths) + 2);
+  return groups.flatMap(({ title, rows }, index) => [
+    ...(index === 0 ? [] : [""]),
+    style.bold(title),
+    ...rows.flatMap((row) => rowLines(row, columns, widest)),
+  ]);
+}
+
+function commandRow({ name, argumentHint, description, file }: ListedCommand): Row {
+  const words = file === undefined ? description : `${description} (${file})`;
+  return { head: printableLine(argumentHint === undefined ? `/${name}` : `/${name} ${argumentHint}`), words: printableLine(words) };
+}
+
+function rowLines({ head, words }: Row, columns: number, widest: number): readonly string[] {
+  const hasRoom = columns - widest >= LEAST_WORDS;
+  const beside = hasRoom && displayWidth(head) < widest;
+  const indent = hasRoom ? widest : 2;
+  const [first = "", ...rest] = wrapped(words, columns - indent);
+  const more = (beside ? rest : [first, ...rest]).map((line) => `${" ".repeat(indent)}${line}`);
+  return beside ? [`${head}${" ".repeat(widest - displayWidth(head))}${first}`, ...more] : [...wrapped(head, columns), ...more];
 }

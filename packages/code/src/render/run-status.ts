@@ -22,11 +22,13 @@ export interface RunStatusOptions {
   readonly model: string;
   /** Returns the time at which the run began; `undefined` before its first event. */
   readonly startedAt: () => number | undefined;
+  /** False if a status line shows the figures of the run: then the line of activity is without them. Default true. */
+  readonly showsFigures?: boolean;
 }
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-export function createRunStatus({ screen, now, model, startedAt }: RunStatusOptions): RunStatus {
+export function createRunStatus({ screen, now, model, startedAt, showsFigures = true }: RunStatusOptions): RunStatus {
   let figures: RunStatus["figures"] = { model, turns: 0, usage: UNKNOWN_USAGE, cost: ZERO_USD };
   let doing = "starting";
   let doingSince = now();
@@ -37,7 +39,8 @@ export function createRunStatus({ screen, now, model, startedAt }: RunStatusOpti
     if (isOver) return screen.status(undefined);
     const at = now();
     const waited = at - doingSince >= 1_000 ? ` ${formatDuration(at - doingSince)}` : "";
-    const words = figureWords({ ...figures, durationMs: at - (startedAt() ?? at) });
+    const durationMs = at - (startedAt() ?? at);
+    const words = showsFigures ? figureWords({ ...figures, durationMs }) : [formatDuration(durationMs)];
     screen.status(truncated(`${SPINNER[frame % SPINNER.length]} ${doing}${waited} · ${words.join(" · ")}`, screen.columns));
   }
 

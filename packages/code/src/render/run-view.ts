@@ -1,4 +1,4 @@
-import { addUsage, addUsd, type AgentEvent, type CallSummary, type RunReason, type Usage, type Usd } from "@keelson/protocol";
+import { addUsage, addUsd, type AgentEvent, type CallSummary, type Failure, type RunReason, type Usage, type Usd } from "@keelson/protocol";
 import type { Reading } from "../markdown/reading.ts";
 import { describeEvent, failureLines, textOfMessage } from "./describe-event.ts";
 import { truncated } from "../text/display-width.ts";
@@ -31,6 +31,10 @@ export interface RunViewOptions {
   readonly model?: string;
   /** Called with the part of the context window that a request took. @returns a warning to show */
   readonly onContext?: (utilization: number) => string | undefined;
+  /** False if a status line shows the figures of the run: then the line of activity is without them. Default true. */
+  readonly figures?: boolean;
+  /** Returns the lines of a failure. Empty: it was shown before. Default: its kind and its message. */
+  readonly failureLines?: (failure: Failure) => readonly string[];
   /** Renders words and code. Default: they are shown as they were written. */
   readonly reading?: Reading | undefined;
 }
@@ -48,11 +52,13 @@ export function createRunView({
   questions = true,
   model = "",
   onContext = () => undefined,
+  figures = true,
+  failureLines: linesOf = (failure) => failureLines(failure, style),
   reading,
 }: RunViewOptions): RunView {
   const calls = new Map<string, Pick<CallSummary, "name" | "input">>();
   let startedAt: number | undefined;
-  const status = createRunStatus({ screen, now, model, startedAt: () => startedAt });
+  const status = createRunStatus({ screen, now, model, startedAt: () => startedAt, showsFigures: figures });
   const words = createWordsView(screen, reading?.words());
   let streamed = false;
   let thinking = "";
@@ -198,7 +204,7 @@ export function createRunView({
       case "error":
         words.end();
         status.end();
-        block(failureLines(event.failure, style), true);
+        block(linesOf(event.failure), true);
         break;
       default:
     }

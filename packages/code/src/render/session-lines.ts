@@ -11,7 +11,7 @@ import { callTitle } from "./tool-view.ts";
 
 /** Id and name, how it began, then when, where and how much; a line more where the session is damaged. */
 export function sessionLines(
-  { id, name, tags, folder, worktree, firstWords, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
+  { id, name, tags, folder, worktree, branch, firstWords, updatedAt, turnCount, totalTokens, cost, damaged }: ListedSession,
   { style, columns, now }: { readonly style: Style; readonly columns: number; readonly now: number },
 ): string[] {
   const title = [name === undefined ? "" : printableLine(name), tags.map((tag) => `#${printableLine(tag)}`).join(" ")]
@@ -23,6 +23,7 @@ export function sessionLines(
     `${formatCount(totalTokens)} tokens`,
     formatCost(cost),
     ...(worktree === undefined ? [] : [`worktree ${printableLine(worktree)}`]),
+    ...(branch === undefined ? [] : [`branch ${printableLine(branch)}`]),
     ...(folder === undefined ? [] : [printableLine(folder)]),
   ];
   return [

@@ -124,4 +124,18 @@ describe("loadSettings", () => {
     expect(values.rules).toEqual([]);
     expect(found[0]).toMatchObject({ isUsed: false, reason: expect.stringContaining("leads out of the project") });
   });
+
+  it("uses a person's choices for the terminal from their own files alone, and asks for no trust for those of a project", async () => {
+    put("person/.claude/settings.json", { theme: "dark" });
+    put("home/settings.json", { notifications: "off" });
+    put("project/.claude/settings.json", { theme: "light", screenReader: true });
+    const { values, found, leftOut } = await load(trustAll(project()));
+    expect([values.theme, values.notifications, values.screenReader]).toEqual(["dark", "off", undefined]);
+    expect(leftOut).toEqual([]);
+    expect(await settingsItems(project())).toEqual([]);
+    expect(found.find(({ entry }) => entry === "theme light")).toMatchObject({
+      isUsed: false,
+      reason: "it is about the terminal of a person: write it into settings.json of the home folder of Keelson",
+    });
+  });
 });

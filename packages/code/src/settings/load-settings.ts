@@ -57,7 +57,7 @@ export async function loadSettings({ home, environment, trust }: LoadSettingsOpt
     if (!isTrusted) leftOut.push(item);
     for (const given of entries) {
       const entry = await withFolders(given, project, environment);
-      const isUsed = entry.kind === "confines" || (entry.kind === "opens" && isTrusted);
+      const isUsed = entry.kind === "confines" || (entry.kind === "opens" && isTrusted) || (entry.kind === "person" && scope === "user");
       found.push(foundItem(path, entry, isUsed, item));
       if (!isUsed || entry.values === undefined) continue;
       const { hooks: ofFile, ...others } = entry.values;
@@ -109,14 +109,18 @@ async function withFolders(entry: SettingsEntry, project: string, environment: L
 
 function foundItem(file: string, entry: SettingsEntry, isUsed: boolean, item: ProjectItem | undefined): FoundItem {
   const { reason, kind, isGuard = false } = entry;
-  const isLeftOut = !isUsed && kind === "opens";
   return {
     file,
     entry: entry.entry,
     isUsed,
-    reason: isLeftOut ? `not trusted as it is: keelson trust accept ${item?.path ?? ""}` : reason,
+    reason: isUsed ? reason : reasonUnused(kind, reason, item),
     ...(isGuard && { isGuard }),
   };
+}
+
+function reasonUnused(kind: SettingsEntry["kind"], reason: string, item: ProjectItem | undefined): string {
+  if (kind === "opens") return `not trusted as it is: keelson trust accept ${item?.path ?? ""}`;
+  return kind === "person" ? "it is about the terminal of a person: write it into settings.json of the home folder of Keelson" : reason;
 }
 
 /** The path of a found thing as a person reads it: relative to the project, or below `~`. */

@@ -153,4 +153,29 @@ describe("readSettings", () => {
       undefined,
     ]);
   });
+
+  it("reads the choices of a person for the terminal, also in Claude's spelling", () => {
+    const chosen = (settings: unknown) => {
+      const { kind, values } = only(settings);
+      return [kind, values];
+    };
+    expect(chosen({ theme: "light" })).toEqual(["person", { theme: "light" }]);
+    expect(chosen({ theme: "dark-daltonized" })).toEqual(["person", { theme: "dark" }]);
+    expect(chosen({ theme: "light-ansi" })).toEqual(["person", { theme: "ansi" }]);
+    expect(chosen({ notifications: "off" })).toEqual(["person", { notifications: "off" }]);
+    expect(chosen({ notifications: "on" })).toEqual(["person", { notifications: "on" }]);
+    expect(chosen({ screenReader: true })).toEqual(["person", { screenReader: true }]);
+  });
+
+  it("names the choices that there are if one of the terminal is not understood", () => {
+    expect(only({ theme: "solarized" })).toEqual({
+      entry: "theme solarized",
+      kind: "unused",
+      reason: "it must be one of auto, dark, light, ansi, none",
+    });
+    expect(only({ theme: "constructor" }).kind).toBe("unused");
+    expect(only({ notifications: false }).reason).toBe('it must be "on" or "off"');
+    expect(only({ screenReader: "yes" }).reason).toBe("it must be true or false");
+    expect(only({ editorMode: "vim" }).kind).toBe("unused");
+  });
 });

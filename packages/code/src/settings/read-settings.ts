@@ -3,6 +3,7 @@ import { parseJsonc } from "keelson/tools";
 import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import { readHooks } from "./read-hooks.ts";
 import { readPermissions } from "./read-rules.ts";
+import { readNotifications, readScreenReader, readTheme } from "./read-terminal-settings.ts";
 import { readVariables } from "./read-variables.ts";
 import { type SettingsEntry, unused } from "./settings-entry.ts";
 import { UNSUPPORTED_SETTINGS } from "./unsupported-settings.ts";
@@ -24,7 +25,9 @@ const READERS: { readonly [name: string]: Reader } = {
   fallbackModel: (value) => [readModel("fallbackModel", value)],
   effort: (value) => [readEffort("effort", value)],
   effortLevel: (value) => [readEffort("effortLevel", value)],
+  theme: (value) => [readTheme(value)],
   notifications: (value) => [readNotifications(value)],
+  screenReader: (value) => [readScreenReader(value)],
 };
 
 /**
@@ -75,10 +78,4 @@ function readEffort(name: string, value: JsonValue): SettingsEntry {
   const effort = EFFORT_LEVELS.find((level): level is EffortLevel => level === (value === "xhigh" ? "max" : value));
   if (effort === undefined) return unused(entry, `it must be one of ${EFFORT_LEVELS.join(", ")}`);
   return { entry, kind: "opens", reason: `effort ${effort}, if no option names one`, values: { effort } };
-}
-
-function readNotifications(value: JsonValue): SettingsEntry {
-  const entry = `notifications ${typeof value === "string" ? value : JSON.stringify(value)}`;
-  if (value !== "on" && value !== "off") return unused(entry, 'it must be "on" or "off"');
-  return { entry, kind: "opens", reason: `notifications of the terminal are ${value}`, values: { notifications: value } };
 }

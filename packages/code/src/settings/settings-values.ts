@@ -1,4 +1,5 @@
 import type { EffortLevel, JsonObject, PermissionMode, PermissionRule } from "@keelson/protocol";
+import type { ThemeName } from "./theme-names.ts";
 
 /** Settings as the agent uses them. */
 export interface SettingsValues {
@@ -12,8 +13,11 @@ export interface SettingsValues {
   readonly variables: { readonly [name: string]: string };
   /** Folders beside the project, as they are written. */
   readonly folders: readonly string[];
-  /** Notifications of the terminal while it has no focus. */
+  readonly theme?: ThemeName;
+  /** Notifications of the terminal. Absent: on. */
   readonly notifications?: "on" | "off";
+  /** True if the output is for a screen reader. */
+  readonly screenReader?: boolean;
   /** The value of `hooks`. */
   readonly hooks?: JsonObject;
 }

@@ -1,31 +1,34 @@
-import { helpLines } from "../render/help-lines.ts";
+import { helpLines, type ListedKey } from "../render/help-lines.ts";
 import { whyLines } from "../render/why-lines.ts";
 import type { SlashCommand } from "./slash-command.ts";
 
-/** Lists the commands. It is not in its own list. */
-export const helpCommand: SlashCommand = {
-  name: "help",
-  description: "what can be typed here",
-  execute: (_argument, { columns, commands }) =>
-    helpLines(
-      columns,
-      commands.filter((command) => command !== helpCommand),
-    ),
-};
+export interface HelpCommandOptions {
+  readonly keys: readonly ListedKey[];
+  /** The path of a file as a person reads it. */
+  shownFile(file: string): string;
+}
 
-export const modelCommand: SlashCommand = {
-  name: "model",
-  argumentHint: "[provider/id]",
-  description: "show or change the model",
-  execute(name, prompt) {
-    if (name === "") return [`model: ${prompt.model}`];
-    return prompt.changeModel(name);
-  },
-};
+/** Lists the commands and the keys. It is not in its own list. */
+export function helpCommand({ keys, shownFile }: HelpCommandOptions): SlashCommand {
+  return {
+    name: "help",
+    description: "what can be typed here",
+    execute: (_argument, { columns, style, commands }) =>
+      helpLines({
+        columns,
+        style,
+        keys,
+        commands: commands
+          .filter(({ name }) => name !== "help")
+          .map(({ file, ...command }) => (file === undefined ? command : { ...command, file: shownFile(file) })),
+      }),
+  };
+}
 
 export const whyCommand: SlashCommand = {
   name: "why",
   description: "why the last question was asked, with modes, risks and rules",
+  group: "agent",
   execute: (_argument, { lastAsked }) => (lastAsked === undefined ? ["nothing was asked yet"] : whyLines(lastAsked)),
 };
 
@@ -33,5 +36,6 @@ export const quitCommand: SlashCommand = {
   name: "quit",
   aliases: ["exit"],
   description: "leave (also Ctrl-D)",
+  group: "program",
   execute: (_argument, prompt) => prompt.leave(),
 };

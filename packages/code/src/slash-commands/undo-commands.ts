@@ -5,6 +5,7 @@ import { changeLines } from "../render/change-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import { undoLines } from "../render/undo-lines.ts";
 import type { Prompt, SlashCommand, SlashOutput } from "./slash-command.ts";
+import { BUSY } from "./switch-commands.ts";
 
 export interface UndoCommandsOptions {
   history(): ProjectHistory;
@@ -15,7 +16,6 @@ export interface UndoCommandsOptions {
 }
 
 const USAGE = "/undo takes nothing (the changes since your last message), a number of messages, or call (the last call alone)";
-const BUSY = "It is still at work: press Esc first, then try again.";
 const NO_CHANGES = "No file was changed in this session.";
 
 /** The commands that undo, redo and show the changes of files in a session. */
@@ -40,13 +40,15 @@ export function undoCommands({ history, session, onFilesChanged }: UndoCommandsO
     {
       name: "undo",
       argumentHint: "[n|call]",
+      group: "files",
       description: "undo the changes of files since your last message, the last n messages, or the last call",
       execute: (argument, prompt) => act("undo", argument, prompt),
     },
-    { name: "redo", description: "revert the last undo", execute: (_argument, prompt) => act("redo", "", prompt) },
+    { name: "redo", description: "revert the last undo", group: "files", execute: (_argument, prompt) => act("redo", "", prompt) },
     {
       name: "diff",
       argumentHint: "[n|call]",
+      group: "files",
       description: "the changes of files in this session, since the last n messages, or of the last call",
       async execute(argument, { style, columns }) {
         const id = session();

@@ -1,0 +1,40 @@
+import type { CommandHost } from "../core/command-host.ts";
+import type { ListedSession } from "../core/listed-session.ts";
+import { createSessionPicker } from "../pickers/session-picker.ts";
+import { userHome } from "../settings/settings-places.ts";
+import { createLiveScreen } from "../terminal/live-screen.ts";
+import { createStyle, wantsColors } from "../text/style.ts";
+import { createLentKeys } from "./lent-keys.ts";
+import { createPicking } from "./picking.ts";
+
+export interface PickSessionOptions {
+  /** The folder whose sessions are shown first. */
+  readonly folder: string;
+  readonly sessions: readonly ListedSession[];
+  /** Reads the sessions of every folder. */
+  everywhere(): Promise<readonly ListedSession[]>;
+}
+
+/** Has a person at a terminal choose one of these sessions from a list. @returns `undefined` when they leave without choosing */
+export async function pickSession(
+  { folder, sessions, everywhere }: PickSessionOptions,
+  { stdin, stdout, environment, now }: Pick<CommandHost, "stdin" | "stdout" | "environment" | "now">,
+): Promise<string | undefined> {
+  const style = createStyle(wantsColors(stdout, environment));
+  const screen = createLiveScreen(stdout);
+  const keys = createLentKeys(stdin);
+  const picking = createPicking({ screen, style, keys, hideInput() {}, restoreInput() {} });
+  const onEnd = (): void => picking.leave();
+  keys.input.resume();
+  keys.input.on("end", onEnd);
+  stdin.setRawMode?.(true);
+  try {
+    return await picking.choose<string>((opened) =>
+      createSessionPicker({ ...opened, folder, sessions, everywhere, userHome: userHome(environment), now }),
+    );
+  } finally {
+    stdin.setRawMode?.(false);
+    keys.close();
+    screen.close();
+  }
+}
