@@ -5,6 +5,7 @@ import {
   type DurableEvent,
   type EmittedEvent,
   EXIT_CODES,
+  PERMISSION_MODES,
   RISK_LEVELS,
   type TransientEvent,
   type Wait,
