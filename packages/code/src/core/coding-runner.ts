@@ -18,8 +18,10 @@ import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
 import type { ProjectRule } from "./project-rules.ts";
 import { withoutSecretEvents, withoutSecretValues } from "./secret-redaction.ts";
+import { createPlanModeRule } from "./plan-mode-rule.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Stores } from "./stores.ts";
+import { createTaskListRule } from "./task-list-rule.ts";
 import { workingFolders } from "./working-folders.ts";
 import type { TrustedProject } from "../trust/trusted-project.ts";
 
@@ -90,7 +92,7 @@ function permissionsOf({ agent }: Launch, { policy, project, projectRules }: Age
 
 /** The tools of the agent, which show no secrets, and tell the instructions of folders that they come to. */
 function createAgentTools(launch: Launch, parts: AgentParts): readonly Tool<unknown, Workspace>[] {
-  const { cwd, inSandbox = false } = launch;
+  const { cwd, inSandbox = false, presentsPlans } = launch;
   const {
     policy,
     project,
@@ -108,7 +110,7 @@ function createAgentTools(launch: Launch, parts: AgentParts): readonly Tool<unkn
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
-  return withoutSecretValues(withNestedInstructions(createCodingTools({ exec, leaving, blobs }), { cwd, isTrusted }), secrets);
+  return withoutSecretValues(withNestedInstructions(createCodingTools({ exec, leaving, blobs, presentsPlans }), { cwd, isTrusted }), secrets);
 }
 
 function createCodingAgent(
@@ -119,7 +121,7 @@ function createCodingAgent(
     ...parts
   }: AgentParts & { readonly tools: readonly Tool<unknown, Workspace>[]; readonly toolSources: readonly ToolSource[] },
 ): Agent<unknown, Workspace> {
-  const { cwd, agent, inSandbox: sandbox = false, facts } = launch;
+  const { cwd, agent, inSandbox: sandbox = false, facts, presentsPlans: canPresent = false } = launch;
   const {
     policy,
     project,
@@ -151,6 +153,7 @@ function createCodingAgent(
       ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
     },
     compaction: COMPACTION,
+    rules: [createPlanModeRule({ canPresent }), createTaskListRule()],
     permissions,
     cwd,
   });

@@ -1,5 +1,5 @@
 import { setImmediate as settle } from "node:timers/promises";
-import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, UNKNOWN_USAGE } from "@keelson/protocol";
+import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type PermissionMode, UNKNOWN_USAGE } from "@keelson/protocol";
 import type { PendingApproval, Run, RunOutcome } from "keelson";
 import { describe, expect, it, vi } from "vitest";
 import { createPlainScreen } from "../terminal/plain-screen.ts";
@@ -33,6 +33,12 @@ function createFakeRun(): {
     interrupt: async () => void did.push("interrupt"),
     abort: async () => void did.push("abort"),
     setModel: async (model: string) => void did.push(`model ${model}`),
+    setPermissionMode: async (mode: string) => {
+      const error = refusal;
+      refusal = undefined;
+      if (error !== undefined) throw error;
+      did.push(`mode ${mode}`);
+    },
     steer: async (text: string) => void did.push(`steer ${text}`),
     approvals: () => questions.iterable,
     events: () => events.iterable,
@@ -86,6 +92,10 @@ function requestOf(asked: Partial<ApprovalRequest>): ApprovalRequest {
   } as ApprovalRequest;
 }
 
+function planQuestion(plan: string): Partial<ApprovalRequest> {
+  return { type: "decision", operation: "present_plan", input: { plan }, asked: { message: "Carry out this plan?" } };
+}
+
 function createQueue<T>(): { readonly iterable: AsyncIterable<T>; push(value: T): void; close(): void } {
   const values: T[] = [];
   let closed = false;
@@ -121,7 +131,7 @@ interface Setting {
   readonly quits: () => number;
 }
 
-function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Setting {
+function setUp(refuse?: () => never, more: readonly SlashCommand[] = [], permissionMode: PermissionMode = "default"): Setting {
   const fake = createFakeRun();
   const started: string[] = [];
   const resumed: Run[] = [];
@@ -136,10 +146,11 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = []): Settin
     screen: createPlainScreen(out, out),
     style: createStyle(false),
     model: "a/one",
+    permissionMode,
     host: {
-      async start(text, model) {
+      async start(text, model, { permissionMode }) {
         refuse?.();
-        started.push(`${model}: ${text}`);
+        started.push(`${model}: ${text}${permissionMode === undefined ? "" : ` in ${permissionMode}`}`);
         return fake.run;
       },
       resume: async () => resumed.shift() as Run,
@@ -346,6 +357,80 @@ describe("createConversation", () => {
       '{"type":"supply","output":["1917043659912705296"]}',
     ]);
     expect(await ask({ schema: { type: "integer" } }, "b")).toEqual(['{"type":"abort"}']);
+  });
+
+  it("shows a plan, and ends plan mode before the plan is accepted; later runs start in the mode that holds then", async () => {
+    const accept = async (line: string, from: PermissionMode): Promise<readonly string[]> => {
+      const { conversation, fake, started, shown } = setUp(undefined, [], from);
+      conversation.message("plan it");
+      fake.question(planQuestion("# Steps\n1. Read\u001b[2J it"));
+      await settle();
+      expect(shown()).toMatch(/The agent presents a plan:\n {2}│ # Steps\n {2}│ 1\. Read it/);
+      conversation.answer(line);
+      await settle();
+      fake.end({});
+      await conversation.settled();
+      conversation.message("and then");
+      return [...fake.did, ...started.slice(1)];
+    };
+    const [yes, edits] = ['{"type":"supply","output":{"decision":"accept"}}', '{"type":"supply","output":{"decision":"accept-edits"}}'];
+    expect(await accept("y", "plan-only")).toEqual(["mode default", yes, "a/one: and then in default"]);
+    expect(await accept("a", "plan-only")).toEqual(["mode accept-edits", edits, "a/one: and then in accept-edits"]);
+    // Outside of plan mode a yes must not take anything away.
+    expect(await accept("y", "accept-edits")).toEqual([yes, "a/one: and then"]);
+    expect(await accept("a", "default")).toEqual(["mode accept-edits", edits, "a/one: and then in accept-edits"]);
+  });
+
+  it("gives a plan to the editor, and accepts what became of it", async () => {
+    const { conversation, fake, filled, prompts, shown } = setUp(undefined, [], "plan-only");
+    conversation.message("plan it");
+    fake.question(planQuestion("1. Read\n2. Write"));
+    await settle();
+    conversation.answer("e");
+    expect([prompts.at(-1), filled.at(-1)]).toEqual(["plan › ", "1. Read\n2. Write"]);
+    conversation.answer("1. Read\n2. Test");
+    expect(shown()).toContain("  │ 2. Test");
+    expect(prompts.at(-1)).toMatch(/^your plan: \[y\]es/);
+    conversation.answer("perhaps");
+    expect(fake.did).toEqual([]);
+    conversation.answer("y");
+    await settle();
+    expect(fake.did).toEqual(["mode default", '{"type":"supply","output":{"decision":"accept","plan":"1. Read\\n2. Test"}}']);
+  });
+
+  it("takes what should be planned otherwise from a line of its own, and stays in plan mode", async () => {
+    const { conversation, fake, prompts } = setUp(undefined, [], "plan-only");
+    conversation.message("plan it");
+    fake.question(planQuestion("1. Read"));
+    await settle();
+    conversation.answer("n");
+    expect(prompts.at(-1)).toBe("what should be planned otherwise › ");
+    conversation.answer("");
+    expect(prompts.at(-1)).toMatch(/\[y\]es/);
+    conversation.answer("no");
+    conversation.answer("without new files");
+    expect(fake.did).toEqual(['{"type":"supply","output":{"decision":"keep-planning","words":"without new files"}}']);
+  });
+
+  it("asks about a plan again if the mode could not be changed, and knows of modes that were changed elsewhere", async () => {
+    const { conversation, fake, prompts, shown, started } = setUp(undefined, [], "plan-only");
+    conversation.message("plan it");
+    fake.question(planQuestion("1. Read"));
+    await settle();
+    fake.refuseOnce(new Error("the log is away"));
+    conversation.answer("y");
+    await settle();
+    expect([fake.did, prompts.at(-1)]).toEqual([[], expect.stringMatching(/\[y\]es/)]);
+    expect(shown()).toContain("the log is away");
+    fake.emit({ type: "permission-mode-switch", runId: "r1", seq: 1, at: 0, from: "plan-only", to: "bypass-all" });
+    await settle();
+    conversation.answer("a");
+    await settle();
+    expect(fake.did).toEqual(['{"type":"supply","output":{"decision":"accept-edits"}}']);
+    fake.end({});
+    await conversation.settled();
+    conversation.message("next");
+    expect(started.at(-1)).toBe("a/one: next in bypass-all");
   });
 
   it("asks one question of a call after another, and drops those that nobody answered when the call is over", async () => {

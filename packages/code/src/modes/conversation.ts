@@ -1,4 +1,12 @@
-import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type SessionId } from "@keelson/protocol";
+import {
+  AgentError,
+  type AgentEvent,
+  type ApprovalRequest,
+  type Decision,
+  type EffortLevel,
+  type PermissionMode,
+  type SessionId,
+} from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
 import { createContextWarning } from "../render/context-warning.ts";
@@ -18,9 +26,15 @@ import { createRunningCalls } from "./running-calls.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
 
+/** What a person set for the runs of a conversation. Absent: as the session was started. */
+export interface RunSettings {
+  readonly permissionMode?: PermissionMode;
+  readonly effort?: EffortLevel;
+}
+
 /** What a conversation needs from the process around it; the session is made by its first run. */
 export interface ConversationHost {
-  start(text: string, model: string): Promise<Run<unknown>>;
+  start(text: string, model: string, settings: RunSettings): Promise<Run<unknown>>;
   /** Resumes the run of the session, which waits. */
   resume(): Promise<Run<unknown>>;
   /** Keeps patterns of allow rules for later sessions in this project. */
@@ -37,6 +51,8 @@ export interface ConversationOptions {
   readonly host: ConversationHost;
   readonly commands: SlashCommandTable;
   readonly model: string;
+  /** The permission mode of the run that is followed first, or started. Default: `default`. */
+  readonly permissionMode?: PermissionMode;
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
   /** The person wants to leave, and no run is open. */
   quit(): void;
@@ -60,8 +76,20 @@ export interface Conversation {
 
 const PROMPT = "› ";
 
-export function createConversation({ screen, style, host, commands, model: firstModel, input, quit }: ConversationOptions): Conversation {
+export function createConversation({
+  screen,
+  style,
+  host,
+  commands,
+  model: firstModel,
+  permissionMode = "default",
+  input,
+  quit,
+}: ConversationOptions): Conversation {
   let model = firstModel;
+  /** The mode of the run that is under way, or was last. */
+  let mode = permissionMode;
+  let settings: RunSettings = {};
   let run: Run<unknown> | undefined;
   let interruptKeys: InterruptKeys | undefined;
   /** The end of the run was shown: what is said now is for the next one. */
@@ -97,9 +125,10 @@ export function createConversation({ screen, style, host, commands, model: first
       screen,
       style,
       input,
-      decide(decision, holds) {
+      decide(decision, holds, carriedOutIn) {
         questions.decided(question);
-        record(question, decision, decision.type === "allow-always" && holds === "project" ? decision.rules : undefined).catch(failed);
+        const forProject = decision.type === "allow-always" && holds === "project" ? decision.rules : undefined;
+        record(question, decision, forProject, carriedOutIn).catch(failed);
       },
     });
     dialog = { token: request.token, steps };
@@ -107,8 +136,17 @@ export function createConversation({ screen, style, host, commands, model: first
     steps.open();
   }
 
-  /** @param forProject rules to keep beyond this session */
-  async function record(question: PendingApproval, decision: Decision, forProject: readonly string[] = []): Promise<void> {
+  /**
+   * @param forProject rules to keep beyond this session
+   * @param carriedOutIn the permission mode for a plan that is accepted. It is set first, so that the calls that follow are judged by it.
+   */
+  async function record(
+    question: PendingApproval,
+    decision: Decision,
+    forProject: readonly string[] = [],
+    carriedOutIn?: PermissionMode,
+  ): Promise<void> {
+    if (carriedOutIn !== undefined) await leavePlanMode(question, carriedOutIn);
     try {
       await question.decide(decision);
     } catch (error) {
@@ -117,6 +155,23 @@ export function createConversation({ screen, style, host, commands, model: first
       throw error;
     }
     if (forProject.length > 0) await host.allowInProject(forProject);
+  }
+
+  /** Leaves plan mode, in this run and those that follow. If that fails, the question is still open. */
+  async function leavePlanMode(question: PendingApproval, wanted: PermissionMode): Promise<void> {
+    if (run === undefined || !allowsMore(wanted, mode)) return;
+    try {
+      await run.setPermissionMode(wanted);
+    } catch (error) {
+      questions.reopen(question);
+      throw error;
+    }
+    noteMode(wanted);
+  }
+
+  function noteMode(held: PermissionMode): void {
+    mode = held;
+    settings = { ...settings, permissionMode: held };
   }
 
   async function follow(followed: Run<unknown>): Promise<void> {
@@ -149,6 +204,7 @@ export function createConversation({ screen, style, host, commands, model: first
   async function* untilOver(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
     for await (const event of events) {
       over ||= isEnd(event);
+      if (event.type === "permission-mode-switch" && (event.path ?? []).length === 0) noteMode(event.to);
       yield event;
     }
   }
@@ -157,7 +213,7 @@ export function createConversation({ screen, style, host, commands, model: first
   async function start(text: string): Promise<void> {
     if (waiting) await open(() => host.resume());
     if (waiting) return note("your message was not sent: the session still waits for the decision above");
-    if (!leaving) await open(() => host.start(text, model));
+    if (!leaving) await open(() => host.start(text, model, settings));
   }
 
   async function open(begin: () => Promise<Run<unknown>>): Promise<void> {
@@ -257,6 +313,11 @@ export function createConversation({ screen, style, host, commands, model: first
     },
     settled: () => following,
   };
+}
+
+/** True if a plan may not be carried out in the mode that holds, and may be in the other. */
+function allowsMore(wanted: PermissionMode, held: PermissionMode): boolean {
+  return held === "plan-only" || (held === "default" && wanted === "accept-edits");
 }
 
 function isEnd({ type, path = [] }: AgentEvent): boolean {

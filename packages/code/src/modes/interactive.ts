@@ -1,4 +1,4 @@
-import type { SessionId } from "@keelson/protocol";
+import type { PermissionMode, SessionId } from "@keelson/protocol";
 import type { ModelRegistry } from "keelson/providers";
 import type { Policy } from "keelson/security";
 import { createCodingRunner } from "../core/coding-runner.ts";
@@ -119,15 +119,19 @@ export async function converse(
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
 
+  const firstMode = launch.agent.permissionMode ?? policy?.permissions.mode ?? project.settings.mode ?? "default";
   screen.block([
-    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${launch.agent.permissionMode ?? policy?.permissions.mode ?? "default"}${launch.inSandbox === true ? " · sandbox" : " · no sandbox"} · ${printableLine(launch.cwd)}`)}`,
+    `${style.bold("keelson")} ${style.dim(`· ${printableLine(launch.agent.model)} · ${firstMode}${launch.inSandbox === true ? " · sandbox" : " · no sandbox"} · ${printableLine(launch.cwd)}`)}`,
     style.dim(`${known === undefined ? "a new session" : `session ${known}`} · /help says what you can do`),
   ]);
   tellLeftOut = (item) => screen.block([style.yellow(`! ${leftOutLine([item], "/trust")}`)]);
   if (leftOut.size > 0) screen.block([style.yellow(`! ${leftOutLine([...leftOut.values()], "/trust")}`)]);
   for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
+  /** The mode of the run that is resumed, which may have been set in another process. The runs after it continue in it. */
+  let openMode: PermissionMode | undefined;
   if (known !== undefined) {
     const view = await runner.sessions.get(known);
+    if (resume) openMode = view.run?.permissionMode;
     screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
     const cost = resumeCost(view, host.now(), models);
     if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
@@ -158,13 +162,15 @@ export async function converse(
     screen,
     style,
     model: launch.agent.model,
+    permissionMode: openMode ?? firstMode,
     host: {
-      async start(text, model) {
+      async start(text, model, settings) {
         session ??= await newSession(runner, folderTags(launch.cwd, stores.home.path));
         history.mark(session);
         const told = [...rewound.splice(0), text].join("\n\n");
         const limits = { onBudget: launch.agent.onBudget ?? "ask" };
-        return runner.run(told, { session, model, limits, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
+        const agent = { ...launch.agent, model };
+        return runner.run(told, { session, model, limits, permissionMode: openMode, ...settings, metadata: launchToMetadata({ ...launch, agent }) });
       },
       async resume() {
         if (session === undefined) throw new Error("There is no session to go on with.");

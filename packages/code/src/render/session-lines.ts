@@ -51,7 +51,8 @@ function partLines(
   switch (part.type) {
     case "text":
     case "refusal": {
-      if (part.text.trim() === "") return [];
+      // What the program tells the model between turns is no part of the talk.
+      if (part.text.trim() === "" || role === "system") return [];
       const lines = foldLines(part.text, { maxLines: 200, columns: Number.MAX_SAFE_INTEGER });
       return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];
     }

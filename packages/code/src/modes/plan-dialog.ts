@@ -1,0 +1,93 @@
+import type { ApprovalRequest, JsonObject, JsonValue, PermissionMode } from "@keelson/protocol";
+import { printable, printableLine } from "../text/printable.ts";
+import { wrapped } from "../text/wrapped.ts";
+import type { PlanAnswer } from "../tools/present-plan.ts";
+import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
+
+/** `edit`: the plan is in the line. `words`: what is missing in it. */
+type Step = "question" | "edit" | "words";
+
+const PROMPT = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+const EDITED_PROMPT = "your plan: [y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+
+/**
+ * The question of a plan, from showing it to its answer. A plan that is accepted ends plan mode: `decide` gets the permission mode in which it is carried
+ * out.
+ */
+export function createPlanDialog(
+  request: Pick<ApprovalRequest, "input">,
+  { screen, style, input, decide }: QuestionDialogOptions,
+): QuestionDialog {
+  const presented = planOf(request.input);
+  let plan = presented;
+  let step: Step = "question";
+  const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
+  const prompt = (): string => (plan === presented ? PROMPT : EDITED_PROMPT);
+
+  function askAgain(): void {
+    step = "question";
+    input.answer(prompt(), "");
+  }
+
+  function accept(decision: "accept" | "accept-edits"): void {
+    const answer: PlanAnswer = { decision, ...(plan !== presented && { plan }) };
+    const mode: PermissionMode = decision === "accept" ? "default" : "accept-edits";
+    decide({ type: "supply", output: answer as JsonObject }, "session", mode);
+  }
+
+  function answerQuestion(line: string): void {
+    const given = line.trim().toLowerCase();
+    if (given === "y" || given === "yes") return accept("accept");
+    if (given === "a" || given === "allow") return accept("accept-edits");
+    if (given === "e" || given === "edit") {
+      step = "edit";
+      return input.answer("plan › ", plan);
+    }
+    if (given === "n" || given === "no") {
+      step = "words";
+      return input.answer("what should be planned otherwise › ", "");
+    }
+    const kept = given === "" ? "" : "; what you typed is kept for your next message";
+    warn(`answer with one of y (yes), a (yes, and edits of files need no question), e (edit the plan), n (no), and Enter${kept}`);
+    input.question(prompt(), given === "" ? undefined : line);
+  }
+
+  function answerEdit(text: string): void {
+    if (text.trim() !== "" && text.trim() !== plan.trim()) {
+      plan = text;
+      screen.block(["", ...planLines(plan, screen.columns)]);
+    }
+    askAgain();
+  }
+
+  return {
+    open() {
+      screen.block(["", `${style.yellow("?")} ${style.bold("The agent presents a plan:")}`, ...planLines(plan, screen.columns)]);
+      input.question(prompt());
+    },
+    answer(line) {
+      if (step === "question") return answerQuestion(line);
+      if (step === "edit") return answerEdit(line);
+      if (line.trim() === "") return askAgain();
+      const answer: PlanAnswer = { decision: "keep-planning", words: line.trim() };
+      decide({ type: "supply", output: answer as JsonObject }, "session");
+    },
+    back() {
+      if (step === "question") return false;
+      askAgain();
+      return true;
+    },
+  };
+}
+
+function planOf(input: JsonValue | undefined): string {
+  const { plan } = (typeof input === "object" && input !== null ? input : {}) as { readonly plan?: JsonValue };
+  return typeof plan === "string" ? plan : "";
+}
+
+function planLines(plan: string, columns: number): readonly string[] {
+  return printable(plan)
+    .trim()
+    .split("\n")
+    .flatMap((line) => wrapped(printableLine(line), columns - 4).map((row) => `  │ ${row}`));
+}
