@@ -9,6 +9,7 @@ import {
 } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
+import { modeToCarryOut } from "../core/plan-answer.ts";
 import { createContextWarning } from "../render/context-warning.ts";
 import type { Screen } from "../terminal/screen.ts";
 import type { Style } from "../text/style.ts";
@@ -125,10 +126,9 @@ export function createConversation({
       screen,
       style,
       input,
-      decide(decision, holds, carriedOutIn) {
+      decide(decision, holds) {
         questions.decided(question);
-        const forProject = decision.type === "allow-always" && holds === "project" ? decision.rules : undefined;
-        record(question, decision, forProject, carriedOutIn).catch(failed);
+        record(question, decision, decision.type === "allow-always" && holds === "project" ? decision.rules : undefined).catch(failed);
       },
     });
     dialog = { token: request.token, steps };
@@ -136,17 +136,11 @@ export function createConversation({
     steps.open();
   }
 
-  /**
-   * @param forProject rules to keep beyond this session
-   * @param carriedOutIn the permission mode for a plan that is accepted. It is set first, so that the calls that follow are judged by it.
-   */
-  async function record(
-    question: PendingApproval,
-    decision: Decision,
-    forProject: readonly string[] = [],
-    carriedOutIn?: PermissionMode,
-  ): Promise<void> {
-    if (carriedOutIn !== undefined) await leavePlanMode(question, carriedOutIn);
+  /** @param forProject rules to keep beyond this session */
+  async function record(question: PendingApproval, decision: Decision, forProject: readonly string[] = []): Promise<void> {
+    const wanted = modeToCarryOut(question.request, decision, mode);
+    // Set first, so that the calls that follow the answer are judged by it.
+    if (wanted !== undefined) await leavePlanMode(question, wanted);
     try {
       await question.decide(decision);
     } catch (error) {
@@ -159,9 +153,8 @@ export function createConversation({
 
   /** Leaves plan mode, in this run and those that follow. If that fails, the question is still open. */
   async function leavePlanMode(question: PendingApproval, wanted: PermissionMode): Promise<void> {
-    if (run === undefined || !allowsMore(wanted, mode)) return;
     try {
-      await run.setPermissionMode(wanted);
+      await run?.setPermissionMode(wanted);
     } catch (error) {
       questions.reopen(question);
       throw error;
@@ -313,11 +306,6 @@ export function createConversation({
     },
     settled: () => following,
   };
-}
-
-/** True if a plan may not be carried out in the mode that holds, and may be in the other. */
-function allowsMore(wanted: PermissionMode, held: PermissionMode): boolean {
-  return held === "plan-only" || (held === "default" && wanted === "accept-edits");
 }
 
 function isEnd({ type, path = [] }: AgentEvent): boolean {

@@ -1,7 +1,7 @@
-import type { ApprovalRequest, JsonObject, JsonValue, PermissionMode } from "@keelson/protocol";
+import type { ApprovalRequest, JsonObject, JsonValue } from "@keelson/protocol";
+import type { PlanAnswer } from "../core/plan-answer.ts";
 import { printable, printableLine } from "../text/printable.ts";
 import { wrapped } from "../text/wrapped.ts";
-import type { PlanAnswer } from "../tools/present-plan.ts";
 import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 
 /** `edit`: the plan is in the line. `words`: what is missing in it. */
@@ -10,10 +10,7 @@ type Step = "question" | "edit" | "words";
 const PROMPT = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
 const EDITED_PROMPT = "your plan: [y]es, yes and [a]llow edits, [e]dit, [n]o › ";
 
-/**
- * The question of a plan, from showing it to its answer. A plan that is accepted ends plan mode: `decide` gets the permission mode in which it is carried
- * out.
- */
+/** The question of a plan, from showing it to its answer. The plan can be edited before it is accepted. */
 export function createPlanDialog(
   request: Pick<ApprovalRequest, "input">,
   { screen, style, input, decide }: QuestionDialogOptions,
@@ -29,10 +26,12 @@ export function createPlanDialog(
     input.answer(prompt(), "");
   }
 
-  function accept(decision: "accept" | "accept-edits"): void {
-    const answer: PlanAnswer = { decision, ...(plan !== presented && { plan }) };
-    const mode: PermissionMode = decision === "accept" ? "default" : "accept-edits";
-    decide({ type: "supply", output: answer as JsonObject }, "session", mode);
+  function tell(answer: PlanAnswer): void {
+    decide({ type: "supply", output: answer as JsonObject }, "session");
+  }
+
+  function accept(decision: PlanAnswer["decision"]): void {
+    tell({ decision, ...(plan !== presented && { plan }) });
   }
 
   function answerQuestion(line: string): void {
@@ -69,8 +68,7 @@ export function createPlanDialog(
       if (step === "question") return answerQuestion(line);
       if (step === "edit") return answerEdit(line);
       if (line.trim() === "") return askAgain();
-      const answer: PlanAnswer = { decision: "keep-planning", words: line.trim() };
-      decide({ type: "supply", output: answer as JsonObject }, "session");
+      tell({ decision: "keep-planning", words: line.trim() });
     },
     back() {
       if (step === "question") return false;

@@ -1,11 +1,11 @@
 import type { ApprovalRequest, Decision } from "@keelson/protocol";
+import { PLAN_TOOL } from "../core/plan-answer.ts";
 import { parseRule } from "../options/parse-rule.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { alwaysLines } from "../render/always-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
 import { whyLines } from "../render/why-lines.ts";
-import { PLAN_TOOL } from "../tools/present-plan.ts";
 import { createAskedDialog } from "./asked-dialog.ts";
 import { createPlanDialog } from "./plan-dialog.ts";
 import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";

@@ -1,4 +1,4 @@
-import type { Decision, PermissionMode } from "@keelson/protocol";
+import type { Decision } from "@keelson/protocol";
 import type { Screen } from "../terminal/screen.ts";
 import type { Style } from "../text/style.ts";
 import type { TerminalInput } from "./terminal-input.ts";
@@ -10,8 +10,7 @@ export interface QuestionDialogOptions {
   readonly screen: Screen;
   readonly style: Style;
   readonly input: Pick<TerminalInput, "question" | "answer">;
-  /** @param mode the permission mode in which a plan that was accepted is carried out */
-  decide(decision: Decision, holds: AlwaysHolds, mode?: PermissionMode): void;
+  decide(decision: Decision, holds: AlwaysHolds): void;
 }
 
 /** One question to a person, from showing it to its decision. */

@@ -1,34 +1,18 @@
-import type { JsonObject, JsonValue, Tool, ToolAnswer } from "@keelson/protocol";
+import type { JsonObject, Tool, ToolAnswer } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
+import { PLAN_DECISIONS, PLAN_TOOL, readPlanAnswer } from "../core/plan-answer.ts";
 import { toolFailure } from "./call-files.ts";
 import { text, toolInput } from "./tool-input.ts";
-
-/** The name of the tool, by which the terminal knows its question. */
-export const PLAN_TOOL = "present_plan";
 
 export interface PresentPlanInput {
   /** Markdown. */
   readonly plan: string;
 }
 
-/** The answers of a person to a plan: carry it out, carry it out with edits of files unasked, or plan further. */
-export type PlanDecision = "accept" | "accept-edits" | "keep-planning";
-
-/** What a person says to a plan. */
-export interface PlanAnswer {
-  readonly decision: PlanDecision;
-  /** What is to be planned otherwise. */
-  readonly words?: string;
-  /** The plan as the person changed it. */
-  readonly plan?: string;
-}
-
-const DECISIONS: readonly PlanDecision[] = ["accept", "accept-edits", "keep-planning"];
-
 const ANSWER_SCHEMA: JsonObject = {
   type: "object",
   properties: {
-    decision: { type: "string", enum: DECISIONS, description: "accept-edits: edits of files then run without a question" },
+    decision: { type: "string", enum: PLAN_DECISIONS, description: "accept-edits: edits of files then run without a question" },
     words: { type: "string", description: "what is to be planned otherwise" },
     plan: { type: "string", description: "the plan, if you changed it" },
   },
@@ -68,11 +52,4 @@ function describeAnswer(answer: ToolAnswer, plan: string): string {
 function furtherPlanning(words: string | undefined): string {
   const said = words === undefined || words.trim() === "" ? "" : ` The person says: ${words.trim()}`;
   return `The plan is not accepted.${said}\nPlan further, and change nothing yet. Ask what is unclear, or present a better plan.`;
-}
-
-/** Reads an answer that matches the schema of the question. */
-function readPlanAnswer(value: JsonValue): PlanAnswer {
-  const { decision, words, plan } = (value ?? {}) as { readonly [member: string]: JsonValue | undefined };
-  const known = DECISIONS.find((name) => name === decision) ?? "keep-planning";
-  return { decision: known, ...(typeof words === "string" && { words }), ...(typeof plan === "string" && { plan }) };
 }

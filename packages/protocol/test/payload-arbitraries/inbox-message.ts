@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type InboxMessage, PERMISSION_MODES } from "@keelson/protocol";
-import { some } from "./combinators.ts";
+import { nullable, some } from "./combinators.ts";
 import { message } from "./content.ts";
 import { decision } from "./decision.ts";
 import { signal } from "./effect.ts";
