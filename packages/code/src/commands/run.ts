@@ -53,7 +53,7 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
   worktree.enter(planned.cwd);
   const policy = await policyAt(planned.agent.policy);
   const { launch: settled, problem } = await settleSandbox(planned, policy);
-  let launch = interactive && found?.open !== true ? { ...settled, presentsPlans: true as const } : settled;
+  let launch: typeof settled = interactive && found?.open !== true ? { ...settled, presentsPlans: true as const } : settled;
   const own = found === undefined ? undefined : ownWorktreeAt(launch.cwd, stores.home.path);
   const notices = [
     ...worktree.notices,

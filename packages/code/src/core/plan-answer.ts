@@ -7,12 +7,18 @@ export const PLAN_TOOL = "present_plan";
 export const PLAN_DECISIONS = ["accept", "accept-edits", "keep-planning"] as const;
 
 /** What a person says to a plan. */
-export interface PlanAnswer {
+export type PlanAnswer = {
   readonly decision: (typeof PLAN_DECISIONS)[number];
   /** What is to be planned otherwise, or a remark. */
   readonly words?: string;
   /** The plan as the person changed it. */
   readonly plan?: string;
+};
+
+/** Returns the plan that a call presents; empty if there is none. */
+export function planIn(input: JsonValue | undefined): string {
+  const { plan } = (typeof input === "object" && input !== null ? input : {}) as { readonly plan?: JsonValue };
+  return typeof plan === "string" ? plan : "";
 }
 
 /** Reads the value of an answer. One that says nothing clear does not accept the plan. */

@@ -39,6 +39,7 @@ function createFakeRun(): {
       if (error !== undefined) throw error;
       did.push(`mode ${mode}`);
     },
+    setEffort: async (effort: string | null) => void did.push(`effort ${effort}`),
     steer: async (text: string) => void did.push(`steer ${text}`),
     approvals: () => questions.iterable,
     events: () => events.iterable,
@@ -148,9 +149,9 @@ function setUp(refuse?: () => never, more: readonly SlashCommand[] = [], permiss
     model: "a/one",
     permissionMode,
     host: {
-      async start(text, model, { permissionMode }) {
+      async start(text, model, { permissionMode: mode, effort }) {
         refuse?.();
-        started.push(`${model}: ${text}${permissionMode === undefined ? "" : ` in ${permissionMode}`}`);
+        started.push(`${model}: ${text}${mode === undefined ? "" : ` in ${mode}`}${effort === undefined ? "" : ` with ${effort}`}`);
         return fake.run;
       },
       resume: async () => resumed.shift() as Run,
@@ -594,6 +595,45 @@ describe("createConversation", () => {
     fake.end({ reason: "stopped" });
     await conversation.settled();
     expect(quits()).toBe(1);
+  });
+
+  it("changes the permission mode and the effort of the run and of the next ones", async () => {
+    const change: SlashCommand = {
+      name: "change",
+      description: "Changes both.",
+      execute(argument, { changeMode, changeEffort, permissionMode, effort }) {
+        const [mode, level] = argument.split(" ");
+        changeMode(mode as PermissionMode);
+        changeEffort(level === "own" ? null : (level as "high"));
+        return [`before: ${permissionMode} ${effort}`];
+      },
+    };
+    const { conversation, fake, started, shown } = setUp(undefined, [change]);
+    conversation.message("/change plan-only high");
+    await settle();
+    expect(shown()).toMatch(/permission mode: plan-only\n[\s\S]*effort: high\n[\s\S]*before: default undefined/);
+    conversation.message("go");
+    conversation.message("/change accept-edits own");
+    await settle();
+    expect(shown()).toMatch(/before: plan-only high[\s\S]*permission mode: accept-edits from the next response/);
+    expect(shown()).toContain("effort: as the session was started from the next turn");
+    expect(conversation.permissionMode()).toBe("accept-edits");
+    fake.end({});
+    await conversation.settled();
+    conversation.message("and on");
+    expect(fake.did).toEqual(["mode accept-edits", "effort null"]);
+    expect(started).toEqual(["a/one: go in plan-only with high", "a/one: and on in accept-edits"]);
+  });
+
+  it("follows the list of tasks of the agent", async () => {
+    const { conversation, fake } = setUp();
+    conversation.message("go");
+    const task = { text: "Read", state: "doing" };
+    const place = { runId: "r1", seq: 1, at: 0 };
+    fake.emit({ ...place, type: "tool-calls-start", calls: [{ callId: "c1", name: "update_tasks", inputText: "", input: { tasks: [task] } }] });
+    fake.emit({ ...place, type: "tool-result", callId: "c1", name: "update_tasks", output: "0 of 1 done.", isError: false, durationMs: 1 });
+    await settle();
+    expect(conversation.tasks()).toEqual([task]);
   });
 
   it("changes the model of the run and of the next ones", async () => {

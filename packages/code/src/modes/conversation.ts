@@ -10,6 +10,7 @@ import {
 import type { PendingApproval, Run } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
 import { modeToCarryOut } from "../core/plan-answer.ts";
+import { type SessionTask, watchTasks } from "../core/session-tasks.ts";
 import { createContextWarning } from "../render/context-warning.ts";
 import type { Screen } from "../terminal/screen.ts";
 import type { Style } from "../text/style.ts";
@@ -17,6 +18,7 @@ import { createRunView } from "../render/run-view.ts";
 import { failureLines } from "../render/describe-event.ts";
 import { printable, printableLine } from "../text/printable.ts";
 import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
+import type { Prompt } from "../slash-commands/slash-command.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
@@ -54,6 +56,8 @@ export interface ConversationOptions {
   readonly model: string;
   /** The permission mode of the run that is followed first, or started. Default: `default`. */
   readonly permissionMode?: PermissionMode;
+  /** The list of tasks of the session. Default: none. */
+  readonly tasks?: readonly SessionTask[];
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
   /** The person wants to leave, and no run is open. */
   quit(): void;
@@ -71,6 +75,12 @@ export interface Conversation {
   end(): void;
   /** Shows a run that is already under way. */
   follow(run: Run<unknown>): Promise<void>;
+  /** The permission mode of the run that is under way, or of the next one. */
+  permissionMode(): PermissionMode;
+  /** Changes it, and says so. */
+  changeMode(mode: PermissionMode): void;
+  /** The list of tasks that the agent keeps. */
+  tasks(): readonly SessionTask[];
   /** Resolves when no run is open. */
   settled(): Promise<void>;
 }
@@ -84,6 +94,7 @@ export function createConversation({
   commands,
   model: firstModel,
   permissionMode = "default",
+  tasks,
   input,
   quit,
 }: ConversationOptions): Conversation {
@@ -91,6 +102,7 @@ export function createConversation({
   /** The mode of the run that is under way, or was last. */
   let mode = permissionMode;
   let settings: RunSettings = {};
+  const taskWatch = watchTasks(tasks);
   let run: Run<unknown> | undefined;
   let interruptKeys: InterruptKeys | undefined;
   /** The end of the run was shown: what is said now is for the next one. */
@@ -198,6 +210,7 @@ export function createConversation({
     for await (const event of events) {
       over ||= isEnd(event);
       if (event.type === "permission-mode-switch" && (event.path ?? []).length === 0) noteMode(event.to);
+      taskWatch.see(event);
       yield event;
     }
   }
@@ -240,10 +253,31 @@ export function createConversation({
     if (!withRun((on) => void on.setModel(name).then(accepted, failed))) accepted();
   }
 
+  function changeMode(wanted: PermissionMode): void {
+    const accepted = (): void => {
+      noteMode(wanted);
+      say(`permission mode: ${wanted}${run === undefined ? "" : " from the next response"}`);
+    };
+    if (!withRun((on) => void on.setPermissionMode(wanted).then(accepted, failed))) accepted();
+  }
+
+  function changeEffort(wanted: EffortLevel | null): void {
+    const accepted = (): void => {
+      const { effort: _before, ...others } = settings;
+      settings = wanted === null ? others : { ...others, effort: wanted };
+      say(`effort: ${wanted ?? "as the session was started"}${run === undefined ? "" : " from the next turn"}`);
+    };
+    if (!withRun((on) => void on.setEffort(wanted).then(accepted, failed))) accepted();
+  }
+
   async function slash({ name, argument }: SlashLine): Promise<void> {
     const command = commands.find(name);
     if (command === undefined) return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
-    const prompt = { columns: screen.columns, style, commands: commands.commands, model, lastAsked, run, changeModel, send, leave: end };
+    const prompt: Prompt = {
+      ...{ columns: screen.columns, style, commands: commands.commands, lastAsked, run },
+      ...{ model, permissionMode: mode, effort: settings.effort },
+      ...{ changeModel, changeMode, changeEffort, send, leave: end },
+    };
     try {
       const lines = await command.execute(argument, prompt);
       if (lines) say(...lines);
@@ -304,6 +338,9 @@ export function createConversation({
       following = follow(followed);
       return following;
     },
+    permissionMode: () => mode,
+    changeMode,
+    tasks: () => taskWatch.tasks,
     settled: () => following,
   };
 }

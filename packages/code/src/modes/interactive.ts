@@ -10,6 +10,7 @@ import { listSessions } from "../core/listed-session.ts";
 import { resumeCost } from "../core/resume-cost.ts";
 import { newSession } from "../core/new-session.ts";
 import { folderTags } from "../core/session-folder.ts";
+import { type SessionTask, tasksOf } from "../core/session-tasks.ts";
 import { workingFolders } from "../core/working-folders.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
@@ -129,9 +130,11 @@ export async function converse(
   for (const notice of [...notices, ...problems]) screen.block([style.yellow(`! ${printableLine(notice)}`)]);
   /** The mode of the run that is resumed, which may have been set in another process. The runs after it continue in it. */
   let openMode: PermissionMode | undefined;
+  let openTasks: readonly SessionTask[] = [];
   if (known !== undefined) {
     const view = await runner.sessions.get(known);
     if (resume) openMode = view.run?.permissionMode;
+    openTasks = tasksOf(view);
     screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
     const cost = resumeCost(view, host.now(), models);
     if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
@@ -163,6 +166,7 @@ export async function converse(
     style,
     model: launch.agent.model,
     permissionMode: openMode ?? firstMode,
+    tasks: openTasks,
     host: {
       async start(text, model, settings) {
         session ??= await newSession(runner, folderTags(launch.cwd, stores.home.path));

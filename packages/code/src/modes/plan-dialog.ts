@@ -1,7 +1,6 @@
-import type { ApprovalRequest, JsonObject, JsonValue } from "@keelson/protocol";
-import type { PlanAnswer } from "../core/plan-answer.ts";
-import { printable, printableLine } from "../text/printable.ts";
-import { wrapped } from "../text/wrapped.ts";
+import type { ApprovalRequest } from "@keelson/protocol";
+import { type PlanAnswer, planIn } from "../core/plan-answer.ts";
+import { planLines } from "../render/plan-lines.ts";
 import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 
 /** `edit`: the plan is in the line. `words`: what is missing in it. */
@@ -15,7 +14,7 @@ export function createPlanDialog(
   request: Pick<ApprovalRequest, "input">,
   { screen, style, input, decide }: QuestionDialogOptions,
 ): QuestionDialog {
-  const presented = planOf(request.input);
+  const presented = planIn(request.input);
   let plan = presented;
   let step: Step = "question";
   const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
@@ -27,7 +26,7 @@ export function createPlanDialog(
   }
 
   function tell(answer: PlanAnswer): void {
-    decide({ type: "supply", output: answer as JsonObject }, "session");
+    decide({ type: "supply", output: answer }, "session");
   }
 
   function accept(decision: PlanAnswer["decision"]): void {
@@ -54,14 +53,15 @@ export function createPlanDialog(
   function answerEdit(text: string): void {
     if (text.trim() !== "" && text.trim() !== plan.trim()) {
       plan = text;
-      screen.block(["", ...planLines(plan, screen.columns)]);
+      screen.block(["", ...planLines(plan, { style, columns: screen.columns })]);
     }
     askAgain();
   }
 
   return {
     open() {
-      screen.block(["", `${style.yellow("?")} ${style.bold("The agent presents a plan:")}`, ...planLines(plan, screen.columns)]);
+      const title = `${style.yellow("?")} ${style.bold("The agent presents a plan:")}`;
+      screen.block(["", title, ...planLines(plan, { style, columns: screen.columns })]);
       input.question(prompt());
     },
     answer(line) {
@@ -76,16 +76,4 @@ export function createPlanDialog(
       return true;
     },
   };
-}
-
-function planOf(input: JsonValue | undefined): string {
-  const { plan } = (typeof input === "object" && input !== null ? input : {}) as { readonly plan?: JsonValue };
-  return typeof plan === "string" ? plan : "";
-}
-
-function planLines(plan: string, columns: number): readonly string[] {
-  return printable(plan)
-    .trim()
-    .split("\n")
-    .flatMap((line) => wrapped(printableLine(line), columns - 4).map((row) => `  │ ${row}`));
 }

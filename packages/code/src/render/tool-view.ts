@@ -1,4 +1,5 @@
 import type { CallSummary, JsonValue } from "@keelson/protocol";
+import { readTasks, TASKS_TOOL } from "../core/session-tasks.ts";
 import { type DiffOptions, diffLines, hunkLine, patchLines, patchTextLines } from "./diff-lines.ts";
 import { formatCount, formatDuration } from "./figures.ts";
 import { foldLines } from "./fold-lines.ts";
@@ -6,6 +7,7 @@ import { outputText } from "./output-text.ts";
 import { printable, printableLine } from "../text/printable.ts";
 import { shortArguments } from "./short-arguments.ts";
 import type { Style } from "../text/style.ts";
+import { taskLines } from "./task-lines.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface ToolResultView {
@@ -25,6 +27,7 @@ const BAR = "  │ ";
 const WORTH_TELLING_MS = 100;
 const MAX_DIFF_LINES = 24;
 const MAX_PREVIEW_ROWS = 200;
+const MAX_TASK_LINES = 8;
 
 /** A finished call: what was called with what, how long it took, and what matters of its result. */
 export function toolResultLines({ call, output, isError, durationMs }: ToolResultView, options: ToolViewOptions): string[] {
@@ -97,6 +100,8 @@ function successBody({ name, input }: Pick<CallSummary, "name" | "input">, text:
   const diff = changes.length > 0 ? text.indexOf("\n@@ -") : -1;
   if (diff >= 0) return { lines: patchLines(text.slice(diff + 1), { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
   if (changes.length > 0) return { lines: changedLines(changes, { style, columns: width, maxLines: MAX_DIFF_LINES }), fact: "" };
+  const tasks = name === TASKS_TOOL ? readTasks(fieldsOf(input)["tasks"]) : undefined;
+  if (tasks !== undefined) return { lines: taskLines(tasks, { style, columns: width, maxLines: MAX_TASK_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width }).map(style.dim);
   switch (name) {

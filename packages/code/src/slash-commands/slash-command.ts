@@ -1,4 +1,4 @@
-import type { ApprovalRequest } from "@keelson/protocol";
+import type { ApprovalRequest, EffortLevel, PermissionMode } from "@keelson/protocol";
 import type { Run } from "keelson";
 import type { Style } from "../text/style.ts";
 
@@ -29,12 +29,20 @@ export interface Prompt {
   /** All commands that can be typed here. */
   readonly commands: readonly SlashCommand[];
   readonly model: string;
+  /** The permission mode of the run that is under way, or of the next one. */
+  readonly permissionMode: PermissionMode;
+  /** The effort that was set in this conversation. Absent: as the session was started. */
+  readonly effort: EffortLevel | undefined;
   /** The question that was shown last. */
   readonly lastAsked: ApprovalRequest | undefined;
   /** The run that is under way. */
   readonly run: Run<unknown> | undefined;
   /** Changes the model of the run that is under way and of later ones. Says so itself. */
   changeModel(name: string): void;
+  /** Changes the permission mode of the run that is under way and of later ones. Says so itself. */
+  changeMode(mode: PermissionMode): void;
+  /** Changes the effort likewise. `null`: as the session was started. */
+  changeEffort(effort: EffortLevel | null): void;
   /** Sends a text to the agent, as if it had been typed. */
   send(text: string): void;
   /** Ends the conversation, after the run that is under way. */

@@ -1,4 +1,4 @@
-import type { JsonValue, Tool } from "@keelson/protocol";
+import type { Tool } from "@keelson/protocol";
 import { defineTool } from "keelson/tools";
 import { type SessionTask, TASK_STATES, TASKS_KEPT, TASKS_TOOL } from "../core/session-tasks.ts";
 import { toolFailure } from "./call-files.ts";
@@ -33,7 +33,7 @@ export function createUpdateTasksTool(): Tool<UpdateTasksInput> {
       const given = tasks.map(({ text: words, state }) => ({ text: words.trim(), state }));
       const problem = taskProblem(given);
       if (problem !== undefined) throw toolFailure(TASKS_TOOL, `The list was not changed: ${problem}.`);
-      call.keep?.(TASKS_KEPT, given as readonly JsonValue[] as JsonValue);
+      call.keep?.(TASKS_KEPT, given);
       return summary(given);
     },
   });
