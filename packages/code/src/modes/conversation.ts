@@ -3,7 +3,6 @@ import {
   type AgentEvent,
   type ApprovalRequest,
   type Decision,
-  type EffortLevel,
   type PermissionMode,
   type SessionId,
 } from "@keelson/protocol";
@@ -20,6 +19,7 @@ import { printable, printableLine } from "../text/printable.ts";
 import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-line.ts";
 import type { Prompt } from "../slash-commands/slash-command.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
+import { createConversationSettings, type RunSettings } from "./conversation-settings.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
 import { createOpenQuestions } from "./open-questions.ts";
@@ -28,12 +28,6 @@ import type { QuestionDialog } from "./question-steps.ts";
 import { createRunningCalls } from "./running-calls.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
-
-/** What a person set for the runs of a conversation. Absent: as the session was started. */
-export interface RunSettings {
-  readonly permissionMode?: PermissionMode;
-  readonly effort?: EffortLevel;
-}
 
 /** What a conversation needs from the process around it; the session is made by its first run. */
 export interface ConversationHost {
@@ -98,10 +92,6 @@ export function createConversation({
   input,
   quit,
 }: ConversationOptions): Conversation {
-  let model = firstModel;
-  /** The mode of the run that is under way, or was last. */
-  let mode = permissionMode;
-  let settings: RunSettings = {};
   const taskWatch = watchTasks(tasks);
   let run: Run<unknown> | undefined;
   let interruptKeys: InterruptKeys | undefined;
@@ -123,6 +113,10 @@ export function createConversation({
   const note = (text: string): void => say(style.yellow(`! ${text}`));
   const failed = (error: unknown): void => say(...failureLines(failureOf(error), style));
 
+  const settings = createConversationSettings({
+    ...{ model: firstModel, permissionMode, withRun, say, failed },
+    isAtWork: () => run !== undefined,
+  });
   const questions = createOpenQuestions(ask);
   const onContext = createContextWarning(COMPACT_AT);
 
@@ -150,7 +144,7 @@ export function createConversation({
 
   /** @param forProject rules to keep beyond this session */
   async function record(question: PendingApproval, decision: Decision, forProject: readonly string[] = []): Promise<void> {
-    const wanted = modeToCarryOut(question.request, decision, mode);
+    const wanted = modeToCarryOut(question.request, decision, settings.permissionMode);
     // Set first, so that the calls that follow the answer are judged by it.
     if (wanted !== undefined) await leavePlanMode(question, wanted);
     try {
@@ -166,24 +160,18 @@ export function createConversation({
   /** Leaves plan mode, in this run and those that follow. If that fails, the question is still open. */
   async function leavePlanMode(question: PendingApproval, wanted: PermissionMode): Promise<void> {
     try {
-      await run?.setPermissionMode(wanted);
+      await settings.setMode(run, wanted);
     } catch (error) {
       questions.reopen(question);
       throw error;
     }
-    noteMode(wanted);
-  }
-
-  function noteMode(held: PermissionMode): void {
-    mode = held;
-    settings = { ...settings, permissionMode: held };
   }
 
   async function follow(followed: Run<unknown>): Promise<void> {
     run = followed;
     const calls = createRunningCalls();
     interruptKeys = createInterrupt(followed, { note, giveUp: host.giveUp, finishing: () => calls.any() });
-    const view = createRunView({ screen, style, now: host.now, model, questions: false, onContext });
+    const view = createRunView({ screen, style, now: host.now, model: settings.model, questions: false, onContext });
     questions.collect(followed).catch(failed);
     try {
       const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });
@@ -209,7 +197,7 @@ export function createConversation({
   async function* untilOver(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
     for await (const event of events) {
       over ||= isEnd(event);
-      if (event.type === "permission-mode-switch" && (event.path ?? []).length === 0) noteMode(event.to);
+      settings.see(event);
       taskWatch.see(event);
       yield event;
     }
@@ -219,7 +207,7 @@ export function createConversation({
   async function start(text: string): Promise<void> {
     if (waiting) await open(() => host.resume());
     if (waiting) return note("your message was not sent: the session still waits for the decision above");
-    if (!leaving) await open(() => host.start(text, model, settings));
+    if (!leaving) await open(() => host.start(text, settings.model, settings.ofNextRun()));
   }
 
   async function open(begin: () => Promise<Run<unknown>>): Promise<void> {
@@ -245,38 +233,14 @@ export function createConversation({
     return true;
   }
 
-  function changeModel(name: string): void {
-    const accepted = (): void => {
-      model = name;
-      say(`model: ${printableLine(name)}${run === undefined ? "" : " from the next turn"}`);
-    };
-    if (!withRun((on) => void on.setModel(name).then(accepted, failed))) accepted();
-  }
-
-  function changeMode(wanted: PermissionMode): void {
-    const accepted = (): void => {
-      noteMode(wanted);
-      say(`permission mode: ${wanted}${run === undefined ? "" : " from the next response"}`);
-    };
-    if (!withRun((on) => void on.setPermissionMode(wanted).then(accepted, failed))) accepted();
-  }
-
-  function changeEffort(wanted: EffortLevel | null): void {
-    const accepted = (): void => {
-      const { effort: _before, ...others } = settings;
-      settings = wanted === null ? others : { ...others, effort: wanted };
-      say(`effort: ${wanted ?? "as the session was started"}${run === undefined ? "" : " from the next turn"}`);
-    };
-    if (!withRun((on) => void on.setEffort(wanted).then(accepted, failed))) accepted();
-  }
-
   async function slash({ name, argument }: SlashLine): Promise<void> {
     const command = commands.find(name);
     if (command === undefined) return say(style.yellow(`there is no /${printableLine(name)}; /help says what there is`));
     const prompt: Prompt = {
       ...{ columns: screen.columns, style, commands: commands.commands, lastAsked, run },
-      ...{ model, permissionMode: mode, effort: settings.effort },
-      ...{ changeModel, changeMode, changeEffort, send, leave: end },
+      ...{ model: settings.model, permissionMode: settings.permissionMode, effort: settings.ofNextRun().effort },
+      ...{ changeModel: settings.changeModel, changeMode: settings.changeMode, changeEffort: settings.changeEffort },
+      ...{ send, leave: end },
     };
     try {
       const lines = await command.execute(argument, prompt);
@@ -338,8 +302,8 @@ export function createConversation({
       following = follow(followed);
       return following;
     },
-    permissionMode: () => mode,
-    changeMode,
+    permissionMode: () => settings.permissionMode,
+    changeMode: settings.changeMode,
     tasks: () => taskWatch.tasks,
     settled: () => following,
   };
