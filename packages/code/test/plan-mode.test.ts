@@ -81,7 +81,7 @@ it("prints a plan with -p, changes nothing, and exits with 0", async () => {
   expect(await exists(join(workspace.project, "a.txt"))).toBe(false);
   expect(bodyOf(workspace, 0)).toContain("Plan mode is on.");
   expect(bodyOf(workspace, 0)).toContain("Answer with the complete plan");
-  // Nobody could be asked about it.
+  // The tool needs a person at a terminal.
   expect(bodyOf(workspace, 0)).not.toContain("present_plan");
   expect(resultsIn(workspace.server.requests[1] as never)).toContain("The permission mode is plan-only");
   // Once, and not in the system prompt: that would cost the whole cached conversation when the mode changes.

@@ -205,8 +205,8 @@ export type DurableEvent =
     }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string; readonly delayMs: number; readonly failure?: Failure }
   | { readonly type: "model-switch"; readonly from: string; readonly to: string; readonly reason: string }
-  /** Holds for the calls of later responses, until the run ends. */
-  | { readonly type: "permission-mode-switch"; readonly from: PermissionMode; readonly to: PermissionMode }
+  /** Holds for the calls of later responses, until the run ends. `openCalls`: for the open calls, too, because none of them was judged yet. */
+  | { readonly type: "permission-mode-switch"; readonly from: PermissionMode; readonly to: PermissionMode; readonly openCalls?: true }
   /** Holds for later model calls, until the run ends. `null`: the effort of the agent. */
   | { readonly type: "effort-switch"; readonly from: EffortLevel | null; readonly to: EffortLevel | null }
   | { readonly type: "definition-change"; readonly from: string; readonly to: string }

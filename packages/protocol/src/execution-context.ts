@@ -46,9 +46,9 @@ export type InboxMessage =
   | { readonly type: "abort"; readonly reason?: string }
   /** For the rest of the session, of this agent. Absent: of the agent whose run is told. */
   | { readonly type: "set-model"; readonly model: string; readonly agent?: string }
-  /** For the rest of the run. */
+  /** Holds for the rest of the run. */
   | { readonly type: "set-permission-mode"; readonly mode: PermissionMode }
-  /** For the rest of the run. `null`: the effort of the agent. */
+  /** Holds for the rest of the run. `null`: the effort of the agent. */
   | { readonly type: "set-effort"; readonly effort: EffortLevel | null }
   /** Before the next model call of the session. `keep`: what a summary is to keep in particular. */
   | { readonly type: "compact"; readonly keep?: string }

@@ -6,10 +6,10 @@ export const PLAN_TOOL = "present_plan";
 /** The answers of a person to a plan: carry it out, carry it out with edits of files unasked, or plan further. */
 export const PLAN_DECISIONS = ["accept", "accept-edits", "keep-planning"] as const;
 
-/** What a person says to a plan. */
+/** The answer of a person to a plan. */
 export type PlanAnswer = {
   readonly decision: (typeof PLAN_DECISIONS)[number];
-  /** What is to be planned otherwise, or a remark. */
+  /** The words about what is to be planned otherwise, or a remark. */
   readonly words?: string;
   /** The plan as the person changed it. */
   readonly plan?: string;

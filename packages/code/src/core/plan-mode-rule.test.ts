@@ -5,14 +5,14 @@ import { defineTool } from "keelson/tools";
 import { describe, expect, it } from "vitest";
 import { createPlanModeRule } from "./plan-mode-rule.ts";
 
-/** What each request says of plan mode, message by message. */
+/** Returns the first sentence of each system message of a request. */
 function told({ messages }: InferRequest): readonly string[] {
   return messages.flatMap(({ role, content }) =>
     role === "system" ? content.flatMap((part) => (part.type === "text" ? [part.text.slice(0, part.text.indexOf(".") + 1)] : [])) : [],
   );
 }
 
-/** Runs an agent whose tool sets these modes, one after another. @returns what its requests say of plan mode */
+/** Runs an agent whose tool sets these modes, one after another. @returns its model, and a function that starts another run */
 async function requestsOf(
   modes: readonly PermissionMode[],
   { first = "default", canPresent = true }: { readonly first?: PermissionMode; readonly canPresent?: boolean } = {},

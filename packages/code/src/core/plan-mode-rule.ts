@@ -5,7 +5,7 @@ const ON = "Plan mode is on.";
 const OFF = "Plan mode is off.";
 
 /**
- * Creates the rule that tells the model about plan mode, which is the permission mode `plan-only`: in a message before the first request for which it
+ * Creates the rule that informs the model about plan mode, which is the permission mode `plan-only`: in a message before the first request for which it
  * holds, and before the first for which it no longer holds. A message, because a system prompt that changed would cost the whole cached conversation.
  * @param canPresent True if the agent has the tool that asks a person about the plan
  */
@@ -24,7 +24,7 @@ export function createPlanModeRule({ canPresent }: { readonly canPresent: boolea
   };
 }
 
-/** Returns true if the last message about it says that plan mode is on. A compaction may have removed it; then the model is told again. */
+/** Returns true if the last message about it says that plan mode is on. A compaction may have removed it; then the model is informed again. */
 function wasToldOn(messages: readonly Message[]): boolean {
   for (let index = messages.length - 1; index >= 0; index--) {
     const { role, content } = messages[index] as Message;

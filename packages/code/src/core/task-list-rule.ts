@@ -4,7 +4,7 @@ import { readTasks, type SessionTask, TASKS_KEPT, TASKS_TOOL } from "./session-t
 
 /**
  * Creates the rule that gives the model its list of tasks back if the conversation does not contain it: a compaction removed the call that wrote it. Otherwise
- * the list stands in the arguments of that call, and costs nothing more.
+ * the list is in the arguments of that call, and costs nothing more.
  */
 export function createTaskListRule(): Rule {
   return {

@@ -2,7 +2,7 @@ import type { AgentEvent, EffortLevel, PermissionMode } from "@keelson/protocol"
 import type { Run } from "keelson";
 import { printableLine } from "../text/printable.ts";
 
-/** What a person set for the runs of a conversation. Absent: as the session was started. */
+/** The settings that a person chose for the runs of a conversation. Absent: as the session was started. */
 export interface RunSettings {
   readonly permissionMode?: PermissionMode;
   readonly effort?: EffortLevel;
@@ -11,7 +11,7 @@ export interface RunSettings {
 /** The model, the permission mode and the effort of the runs of a conversation. Changes of them say so themselves. */
 export interface ConversationSettings {
   readonly model: string;
-  /** Of the run that is under way, or of the next one. */
+  /** The mode of the run that is under way, or of the next one. */
   readonly permissionMode: PermissionMode;
   /** Returns what the next run is started with. */
   ofNextRun(): RunSettings;
@@ -28,7 +28,7 @@ export interface ConversationSettings {
 export interface ConversationSettingsOptions {
   readonly model: string;
   readonly permissionMode: PermissionMode;
-  /** Acts on the run that is under way or is being started. @returns whether there is one */
+  /** Acts on the run that is under way or is being started. @returns true if there is one */
   withRun(act: (run: Run<unknown>) => void): boolean;
   isAtWork(): boolean;
   say(line: string): void;

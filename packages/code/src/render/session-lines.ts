@@ -51,7 +51,7 @@ function partLines(
   switch (part.type) {
     case "text":
     case "refusal": {
-      // What the program tells the model between turns is no part of the talk.
+      // System messages are from the program, between turns: they are no part of the talk.
       if (part.text.trim() === "" || role === "system") return [];
       const lines = foldLines(part.text, { maxLines: 200, columns: Number.MAX_SAFE_INTEGER });
       return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];

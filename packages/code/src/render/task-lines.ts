@@ -33,7 +33,7 @@ export function taskLines(
     const line = truncated(`${marks[state]} ${printableLine(text)}`, columns);
     return state === "doing" ? style.bold(line) : state === "done" ? style.dim(line) : line;
   });
-  // Where not even the notes fit, the current task stands alone.
+  // The current task is shown alone if not even the notes fit.
   const note = (count: number, words: string): string[] =>
     count === 0 || maxLines < 3 ? [] : [style.dim(truncated(`${marks.more} ${count} ${words}`, columns))];
   return [...note(first, wordsOf(tasks.slice(0, first))), ...lines, ...note(tasks.length - end, "more")];

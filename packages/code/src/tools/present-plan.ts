@@ -20,7 +20,7 @@ const ANSWER_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** Asks the person about a plan. Whoever gives the answer sets the permission mode of the run before it. */
+/** Asks the person about a plan. The terminal, or the command `approve`, sets the permission mode of the run before it gives the answer. */
 export function createPresentPlanTool(): Tool<PresentPlanInput> {
   return defineTool<PresentPlanInput>({
     name: PLAN_TOOL,

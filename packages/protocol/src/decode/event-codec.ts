@@ -253,7 +253,11 @@ const durable = {
   }),
   "retry": member<Durable<"retry">>({ attempt: count, reason: text(), delayMs: number, failure: optional(failure) }),
   "model-switch": member<Durable<"model-switch">>({ from: text(), to: text(), reason: text() }),
-  "permission-mode-switch": member<Durable<"permission-mode-switch">>({ from: permissionModeCodec, to: permissionModeCodec }),
+  "permission-mode-switch": member<Durable<"permission-mode-switch">>({
+    from: permissionModeCodec,
+    to: permissionModeCodec,
+    openCalls: optional(yes),
+  }),
   "effort-switch": member<Durable<"effort-switch">>({ from: nullable(effort), to: nullable(effort) }),
   "definition-change": member<Durable<"definition-change">>({ from: text(), to: text() }),
   "turn-end": member<Durable<"turn-end">>({ turn: count }),

@@ -131,7 +131,10 @@ const durable: Members<DurableEvent> = {
   ),
   "retry": some({ attempt: count, reason: text, delayMs: count }, { failure }),
   "model-switch": fc.record({ from: text, to: text, reason: text }),
-  "permission-mode-switch": fc.record({ from: fc.constantFrom(...PERMISSION_MODES), to: fc.constantFrom(...PERMISSION_MODES) }),
+  "permission-mode-switch": some(
+    { from: fc.constantFrom(...PERMISSION_MODES), to: fc.constantFrom(...PERMISSION_MODES) },
+    { openCalls: fc.constant(true) },
+  ),
   "effort-switch": fc.record({ from: nullable(text), to: nullable(text) }),
   "definition-change": fc.record({ from: text, to: text }),
   "turn-end": fc.record({ turn: count }),

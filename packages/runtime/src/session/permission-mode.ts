@@ -1,7 +1,7 @@
 import type { Authority, PermissionMode, PermissionPolicy } from "@keelson/protocol";
 import type { RunTerms } from "./record-data.ts";
 
-/** How much each mode restricts. Of two modes with the same number neither allows all that the other allows. */
+/** The strictness of each mode. Of two modes with the same number neither allows all that the other allows. */
 const STRICTNESS: { readonly [M in PermissionMode]: number } = {
   "bypass-all": 0,
   "accept-edits": 1,

@@ -49,7 +49,7 @@ export interface RunState {
   setModel?: string;
   /** The permission mode that was set since it began; absent while the modes in `terms` hold. */
   permissionMode?: PermissionMode;
-  /** The same when the calls of the last message were asked for: gates look at this, so that a replay decides alike. */
+  /** The same before the first of the last calls was judged: gates read this, so that a replay decides alike. */
   callsPermissionMode?: PermissionMode;
   /** The effort that holds instead of the agent's; absent if that of the agent holds. */
   effort?: EffortLevel;

@@ -1,4 +1,4 @@
-import { AgentError, inboxLog, type PermissionMode } from "@keelson/protocol";
+import { AgentError, type AgentEvent, inboxLog, type PermissionMode } from "@keelson/protocol";
 import { agentTool, createAgent, createModelRegistry, createRunner, type Run, type SingleRunner, type Tool } from "keelson";
 import { scriptedModel, type ScriptedTurn } from "keelson/testing";
 import { describe, expect, it } from "vitest";
@@ -45,7 +45,26 @@ describe("the permission mode of a run", () => {
       ["deploy", false],
     ]);
     expect(deploy.calls).toHaveLength(1);
-    expect(ofType(events, "permission-mode-switch")).toMatchObject([{ from: "plan-only", to: "bypass-all" }]);
+    const [{ openCalls, ...modes }] = ofType(events, "permission-mode-switch") as [AgentEvent & { readonly openCalls?: true }];
+    expect([openCalls, modes]).toEqual([undefined, expect.objectContaining({ from: "plan-only", to: "bypass-all" })]);
+  });
+
+  it("that is set while a response streams judges the calls of that response, and the log says so", async () => {
+    let run: Run | undefined;
+    const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
+    const model = scriptedModel([
+      async () => {
+        await run?.setPermissionMode("plan-only");
+        return { toolCalls: [{ name: "deploy", input: {} }] };
+      },
+      "done",
+    ]);
+    const agent = createAgent({ name: "a", model, tools: [deploy], permissions: { mode: "bypass-all" } });
+    run = runnerOf(agent, sharedServices()).run("go");
+    const { events } = await watch(run);
+    expect(ofType(events, "tool-result")).toMatchObject([{ isError: true, output: expect.stringContaining("plan-only") }]);
+    expect(deploy.calls).toEqual([]);
+    expect(ofType(events, "permission-mode-switch")).toMatchObject([{ from: "bypass-all", to: "plan-only", openCalls: true }]);
   });
 
   it("that is set does not lift a rule that denies, nor one that asks", async () => {
@@ -79,6 +98,8 @@ describe("the permission mode of a run", () => {
     const resumed = await other.resume("s");
     await resumed.setPermissionMode("bypass-all");
     expect((await resumed.outcome).reason).toBe("awaiting-approval");
+    // Its calls are judged again at each resume, as they were judged first.
+    expect((await (await other.resume("s")).outcome).reason).toBe("awaiting-approval");
     await runner.approve(open[0]?.token ?? "", { type: "allow" });
     const { events, outcome } = await watch(await other.resume("s"));
     expect(outcome.reason).toBe("complete");
@@ -144,7 +165,7 @@ describe("the permission mode of a run", () => {
     const deploy = recordingTool("deploy", { effect: "write", risk: "high" });
     const loosen: Tool = {
       ...recordingTool("loosen", { effect: "read" }),
-      // As another process that has the log would do it.
+      // Another process that has the log would do the same.
       execute: async (_input, { session }) => {
         const entry = { key: "loosen", type: "set-permission-mode", data: { mode: "bypass-all" } };
         await services.log.append(inboxLog(session), "any", [entry]);

@@ -13,7 +13,10 @@ const TURNS: readonly { readonly mode: PermissionMode; readonly effort: EffortLe
 /** The effort of each request that a life made, by the number of responses before it. */
 export type SeenEfforts = Map<number, Set<EffortLevel | undefined>>;
 
-/** A run whose mode and effort are changed by turns, each time followed by a call of a dangerous tool. `post` is an edit of a file. */
+/**
+ * A run whose mode and effort are changed by turns, each time followed by a call of a dangerous tool. `post` is an edit of a file. At last the mode is
+ * changed while the response with such a call streams.
+ */
 export function openModes(services: ScenarioServices, seen: SeenEfforts): SingleRunner {
   const { points } = services;
   let run: Run | Promise<Run> | undefined;
@@ -42,14 +45,19 @@ export function openModes(services: ScenarioServices, seen: SeenEfforts): Single
   const runner = openRunner(services, () =>
     createAgent({
       name: "modes",
-      model: scriptByTurn(points, "scripted/modes", (turn, { effort }) => {
+      model: scriptByTurn(points, "scripted/modes", async (turn, { effort }) => {
         seen.set(turn, (seen.get(turn) ?? new Set()).add(effort));
         const step = TURNS[Math.floor(turn / 2)];
+        if (turn === 2 * TURNS.length) {
+          await ((await run) as Run).setPermissionMode("plan-only");
+          await points.pass("changed-while-streaming");
+          return { toolCalls: [{ name: "file_report", input: { about: "it" } }] };
+        }
         if (step === undefined) return { text: "Done." };
         return { toolCalls: [turn % 2 === 0 ? { name: "change", input: { turn: turn / 2 } } : step.then] };
       }),
       effort: "medium",
-      tools: [change as Tool, risky("pay"), risky("send"), risky("post", "edit")],
+      tools: [change as Tool, risky("pay"), risky("send"), risky("post", "edit"), risky("file_report")],
     }),
   );
   return {

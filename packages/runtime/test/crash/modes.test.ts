@@ -7,7 +7,7 @@ import { sample } from "./sample.ts";
 import { SESSION } from "./scenario.ts";
 import { faultsAfter, simulateLives } from "./simulated-lives.ts";
 
-const EFFORTS = ["medium", "high", "high", "medium", "medium", "low", "low"];
+const EFFORTS = ["medium", "high", "high", "medium", "medium", "low", "low", "low"];
 const SWITCHES = [
   "permission-mode-switch default bypass-all",
   "effort-switch null high",
@@ -15,6 +15,7 @@ const SWITCHES = [
   "effort-switch high null",
   "permission-mode-switch plan-only accept-edits",
   "effort-switch null low",
+  "permission-mode-switch accept-edits plan-only",
 ];
 
 /** The changes that the log says a run has read. They may be in another place beside the records of a turn, by the time at which they were read. */
@@ -44,7 +45,7 @@ async function faultsOfDying(...places: readonly string[]): Promise<readonly str
 }
 
 describe("a permission mode and an effort that are set while a run is at work", () => {
-  it("hold from the next response on: a loose mode asks nothing, a strict one refuses", async () => {
+  it("hold from the next response on, or from the one that streams: a loose mode asks nothing, a strict one refuses", async () => {
     expect(finished).toMatchObject({ outcome: { reason: "complete" }, unknown: [] });
     expect(expected.effects.map(({ tool }) => tool)).toEqual(["pay", "post"]);
     const results = expected.normalised.filter((line) => (line as { readonly type: string }).type === "tool-result");
@@ -55,6 +56,7 @@ describe("a permission mode and an effort that are set while a run is at work", 
       ["send", true],
       ["change", false],
       ["post", false],
+      ["file_report", true],
     ]);
     expect(await switchesIn(undisturbed.log)).toEqual(SWITCHES);
     expect([...efforts.values()].map((found) => [...found].join())).toEqual(EFFORTS);

@@ -64,9 +64,9 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;
   /**
-   * Sets the permission mode until the run ends, also after a resume: of calls that the model asks for after the run has read this. A question that is open
-   * stays open, rules that deny still deny, and children that are at work keep the mode that they were started with. In a run that another one or an
-   * orchestrator started, it can only restrict. Rejects for a mode that does not exist.
+   * Sets the permission mode until the run ends, also after a resume: for the calls of the response that streams and of later ones. Calls that were
+   * judged before stay as they are, and so does a question that is open. Rules that deny still deny, and children that are at work keep the mode that they
+   * were started with. In a run that another one or an orchestrator started, it can only restrict. Rejects for a mode that does not exist.
    */
   setPermissionMode(mode: PermissionMode): Promise<void>;
   /** Sets the effort until the run ends, from the next turn on; `null` is that of the agent. Rejects for one that the model does not take. */

@@ -1,6 +1,6 @@
 import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
 import { grantedPatterns } from "../definition/permissions/granted-rules.ts";
-import { currentPermissionMode } from "../features/permissions/run-policies.ts";
+import { areCallsUnjudged, currentPermissionMode } from "../features/permissions/run-policies.ts";
 import { applySignal } from "../features/signals/apply-signal.ts";
 import { planSignals, type SignalPlan } from "../features/signals/plan-signals.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
@@ -35,7 +35,12 @@ export async function readInbox(loop: Loop): Promise<void> {
         break;
       case "set-permission-mode": {
         const from = currentPermissionMode(loop);
-        if (!late && entry.mode !== (runOf(loop).permissionMode ?? from)) execution.put(key, "permission-mode-switch", { from, to: entry.mode });
+        if (late || entry.mode === (runOf(loop).permissionMode ?? from)) break;
+        execution.put(key, "permission-mode-switch", {
+          from,
+          to: entry.mode,
+          ...(areCallsUnjudged(loop) && { openCalls: true as const }),
+        });
         break;
       }
       case "set-effort": {

@@ -39,7 +39,7 @@ import { bindOutput } from "../features/output/run-output.ts";
 const DEFAULT_MAX_DEPTH = 8;
 
 /**
- * What the agent may do where it was started: what it was given, less what its own definition takes away.
+ * Returns the authority of an agent where it is started: the one that it was given, less the rights that its own definition takes away.
  * @param mode the permission mode of its own policy, instead of the one in its definition
  */
 export function authorityOf(

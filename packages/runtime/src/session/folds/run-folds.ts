@@ -108,7 +108,9 @@ export const RUN_FOLDS: Folds<RunRecordType> = {
     running(state).model = data.to;
   },
   "permission-mode-switch": (state, _record, data) => {
-    running(state).permissionMode = data.to;
+    const run = running(state);
+    run.permissionMode = data.to;
+    if (data.openCalls) run.callsPermissionMode = data.to;
   },
   "effort-switch": (state, _record, data) => {
     const run = running(state);
