@@ -110,7 +110,10 @@ function createAgentTools(launch: Launch, parts: AgentParts): readonly Tool<unkn
   const exec = redactExecutor(made.exec, secrets.redactor);
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
-  return withoutSecretValues(withNestedInstructions(createCodingTools({ exec, leaving, blobs, presentsPlans }), { cwd, isTrusted }), secrets);
+  return withoutSecretValues(
+    withNestedInstructions(createCodingTools({ exec, leaving, blobs, presentsPlans }), { cwd, isTrusted }),
+    secrets,
+  );
 }
 
 function createCodingAgent(

@@ -19,7 +19,8 @@ export function createPlanModeRule({ canPresent }: { readonly canPresent: boolea
       const { permissionMode: mode, messages } = context;
       if (mode === undefined) return;
       const isOn = mode === "plan-only";
-      if (isOn !== wasToldOn(messages)) await context.injectMessage(textMessage("system", isOn ? planModeWords(canPresent) : endWords(mode)));
+      if (isOn !== wasToldOn(messages))
+        await context.injectMessage(textMessage("system", isOn ? planModeWords(canPresent) : endWords(mode)));
     },
   };
 }

@@ -46,8 +46,7 @@ describe("the list of tasks in the conversation", () => {
       await runner.run("and on", { session: "s" }).outcome;
       const [after, later] = model.requests.slice(-2) as [InferRequest, InferRequest];
       expect(JSON.stringify(after.messages)).toContain("its older part was left out");
-      const expected =
-        tasks.length === 2 ? ["Your list of tasks (update_tasks replaces it):\n- done: Read\n- doing: Write"] : [];
+      const expected = tasks.length === 2 ? ["Your list of tasks (update_tasks replaces it):\n- done: Read\n- doing: Write"] : [];
       expect([reminders(after), reminders(later)]).toEqual([expected, expected]);
     }
   });

@@ -630,7 +630,11 @@ describe("createConversation", () => {
     conversation.message("go");
     const task = { text: "Read", state: "doing" };
     const place = { runId: "r1", seq: 1, at: 0 };
-    fake.emit({ ...place, type: "tool-calls-start", calls: [{ callId: "c1", name: "update_tasks", inputText: "", input: { tasks: [task] } }] });
+    fake.emit({
+      ...place,
+      type: "tool-calls-start",
+      calls: [{ callId: "c1", name: "update_tasks", inputText: "", input: { tasks: [task] } }],
+    });
     fake.emit({ ...place, type: "tool-result", callId: "c1", name: "update_tasks", output: "0 of 1 done.", isError: false, durationMs: 1 });
     await settle();
     expect(conversation.tasks()).toEqual([task]);

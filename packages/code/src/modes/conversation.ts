@@ -1,11 +1,4 @@
-import {
-  AgentError,
-  type AgentEvent,
-  type ApprovalRequest,
-  type Decision,
-  type PermissionMode,
-  type SessionId,
-} from "@keelson/protocol";
+import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type PermissionMode, type SessionId } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
 import { modeToCarryOut } from "../core/plan-answer.ts";

@@ -174,7 +174,14 @@ export async function converse(
         const told = [...rewound.splice(0), text].join("\n\n");
         const limits = { onBudget: launch.agent.onBudget ?? "ask" };
         const agent = { ...launch.agent, model };
-        return runner.run(told, { session, model, limits, permissionMode: openMode, ...settings, metadata: launchToMetadata({ ...launch, agent }) });
+        return runner.run(told, {
+          session,
+          model,
+          limits,
+          permissionMode: openMode,
+          ...settings,
+          metadata: launchToMetadata({ ...launch, agent }),
+        });
       },
       async resume() {
         if (session === undefined) throw new Error("There is no session to go on with.");

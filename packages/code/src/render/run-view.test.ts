@@ -43,7 +43,9 @@ describe("createRunView", () => {
       { text: "Read", state: "done" },
       { text: "Write", state: "doing" },
     ];
-    expect(shown(start, ...call("update_tasks", { tasks }, "1 of 2 done.")).notes).toBe("● update_tasks 2 tasks\n  │ ☑ Read\n  │ ◐ Write\n");
+    expect(shown(start, ...call("update_tasks", { tasks }, "1 of 2 done.")).notes).toBe(
+      "● update_tasks 2 tasks\n  │ ☑ Read\n  │ ◐ Write\n",
+    );
   });
 
   it("says how the permission mode and the effort changed", () => {

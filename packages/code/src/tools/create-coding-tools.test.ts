@@ -33,7 +33,12 @@ describe("the tools of the coding agent", () => {
 
   it("include the one that presents plans only if a person can be asked", () => {
     const named = createCodingTools({ exec: createProcessExecutor({ cwd: workspace.root }), presentsPlans: true });
-    expect(named.map(({ name }) => name)).toEqual(workspace.tools.map(({ name }) => name).concat("present_plan").toSorted());
+    expect(named.map(({ name }) => name)).toEqual(
+      workspace.tools
+        .map(({ name }) => name)
+        .concat("present_plan")
+        .toSorted(),
+    );
     const plan = named.find(({ name }) => name === "present_plan");
     expect([plan?.effect, plan?.risk, plan?.concurrency]).toEqual(["read", "none", "exclusive"]);
   });

@@ -29,7 +29,12 @@ export interface CodingToolsOptions {
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ exec, leaving, blobs, presentsPlans = false }: CodingToolsOptions): readonly Tool<unknown, Workspace>[] {
+export function createCodingTools({
+  exec,
+  leaving,
+  blobs,
+  presentsPlans = false,
+}: CodingToolsOptions): readonly Tool<unknown, Workspace>[] {
   const outside = leaving?.outside;
   const killed = new Set<string>();
   const tools = [

@@ -46,7 +46,9 @@ function taskProblem(tasks: readonly SessionTask[]): string | undefined {
   if (doing > 1) return `${doing} tasks are doing, and one is the most. Leave the others open`;
   const unfit = tasks.find(({ text: words }) => words === "" || words.length > MAX_TEXT);
   if (unfit === undefined) return undefined;
-  return unfit.text === "" ? "a task has no text" : `the task "${unfit.text.slice(0, 40)}…" is longer than ${MAX_TEXT} characters. Shorten it`;
+  return unfit.text === ""
+    ? "a task has no text"
+    : `the task "${unfit.text.slice(0, 40)}…" is longer than ${MAX_TEXT} characters. Shorten it`;
 }
 
 function summary(tasks: readonly SessionTask[]): string {

@@ -6,10 +6,10 @@ import { decidePermission } from "../agent/features/permissions/decide-permissio
 import { permissionModeOf, withPermissionMode } from "./permission-mode.ts";
 
 const modes = fc.constantFrom(...PERMISSION_MODES);
-const policies = fc.array(
-  fc.record({ mode: modes, rules: fc.constantFrom([], [{ pattern: "deploy", behavior: "allow" as const }]) }),
-  { minLength: 1, maxLength: 3 },
-);
+const policies = fc.array(fc.record({ mode: modes, rules: fc.constantFrom([], [{ pattern: "deploy", behavior: "allow" as const }]) }), {
+  minLength: 1,
+  maxLength: 3,
+});
 const subjects = fc.constantFrom(
   { name: "look", effect: "read", risk: "none" } as const,
   { name: "edit", effect: "write", risk: "medium", category: "edit" } as const,
@@ -17,8 +17,10 @@ const subjects = fc.constantFrom(
 );
 const RANK = { allow: 0, ask: 1, deny: 2 };
 
-function behavior(given: readonly PermissionPolicy[], tool: (typeof subjects) extends fc.Arbitrary<infer S> ? S : never): number {
-  return RANK[decidePermission({ policies: given.map((policy) => compilePolicy(policy)), tool, argumentText: "{}", cwd: "/work" }).behavior];
+function behavior(given: readonly PermissionPolicy[], tool: typeof subjects extends fc.Arbitrary<infer S> ? S : never): number {
+  return RANK[
+    decidePermission({ policies: given.map((policy) => compilePolicy(policy)), tool, argumentText: "{}", cwd: "/work" }).behavior
+  ];
 }
 
 describe("a permission mode that is set", () => {

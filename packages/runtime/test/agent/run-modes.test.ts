@@ -80,9 +80,13 @@ describe("the permission mode of a run", () => {
   });
 
   it("lasts over a suspension and a resume in another process, and leaves a question open that it would not ask", async () => {
-    const { deploy, runner, services, agent, start } = modesRun(["bypass-all"], [calling("switch"), calling("deploy"), calling("deploy"), "done"], {
-      permissions: { rules: [{ pattern: "switch", behavior: "ask" }] },
-    });
+    const { deploy, runner, services, agent, start } = modesRun(
+      ["bypass-all"],
+      [calling("switch"), calling("deploy"), calling("deploy"), "done"],
+      {
+        permissions: { rules: [{ pattern: "switch", behavior: "ask" }] },
+      },
+    );
     const run = start();
     expect((await run.outcome).reason).toBe("awaiting-approval");
     await run.setPermissionMode("accept-edits");
@@ -121,7 +125,9 @@ describe("the permission mode of a run", () => {
     const { events, outcome } = await watch(start({ permissionMode: "bypass-all" }));
     expect([outcome.reason, deploy.calls.length]).toEqual(["complete", 1]);
     expect(ofType(events, "run-start")).toMatchObject([{ permissionMode: "bypass-all" }]);
-    const denied = modesRun(["default"], [calling("switch"), "done"], { permissions: { rules: [{ pattern: "switch", behavior: "deny" }] } });
+    const denied = modesRun(["default"], [calling("switch"), "done"], {
+      permissions: { rules: [{ pattern: "switch", behavior: "deny" }] },
+    });
     const second = await watch(denied.start({ permissionMode: "bypass-all" }));
     expect(ofType(second.events, "tool-result")[0]?.isError).toBe(true);
   });

@@ -4,7 +4,11 @@ import { createAgent, defineTool } from "../../src/index.ts";
 import { openRunner, scriptByTurn, tool, type ScenarioServices } from "./scenario.ts";
 
 /** The change of a turn, and the call that is judged by it in the next one. */
-const TURNS: readonly { readonly mode: PermissionMode; readonly effort: EffortLevel | null; readonly then: { readonly name: string; readonly input: JsonObject } }[] = [
+const TURNS: readonly {
+  readonly mode: PermissionMode;
+  readonly effort: EffortLevel | null;
+  readonly then: { readonly name: string; readonly input: JsonObject };
+}[] = [
   { mode: "bypass-all", effort: "high", then: { name: "pay", input: { amount: 5 } } },
   { mode: "plan-only", effort: null, then: { name: "send", input: { to: "ann" } } },
   { mode: "accept-edits", effort: "low", then: { name: "post", input: { to: "bob" } } },

@@ -53,10 +53,7 @@ export function authorityOf(
   const own = permissionPolicy({ ...agent.options, permissions });
   const sandboxes = sandbox?.enabled === true ? [sandbox] : undefined;
   if (given === undefined)
-    return narrowAuthority(
-      { policies: [], depth: services.maxDepth ?? DEFAULT_MAX_DEPTH },
-      { policies: [own], allowedTools, sandboxes },
-    );
+    return narrowAuthority({ policies: [], depth: services.maxDepth ?? DEFAULT_MAX_DEPTH }, { policies: [own], allowedTools, sandboxes });
   // Whoever starts a run without any policy restricts it by other means only: the agent's own is then the root.
   if (given.policies.length === 0) return narrowAuthority(given, { policies: [own], allowedTools, sandboxes });
   // A child that names no mode has its parent's: only what it says itself takes something away.

@@ -119,11 +119,7 @@ export const APPROVALS: readonly EngineScenario[] = [
     about,
     options: (kit) => ({
       model: kit.model([call("loosen"), call("pay"), call("tighten"), call("pay"), "It is paid once."]),
-      tools: [
-        kit.tool("pay", "write", { risk: "high" }),
-        setsMode(kit, "loosen", "bypass-all"),
-        setsMode(kit, "tighten", "plan-only"),
-      ],
+      tools: [kit.tool("pay", "write", { risk: "high" }), setsMode(kit, "loosen", "bypass-all"), setsMode(kit, "tighten", "plan-only")],
     }),
     ends: { reason: "complete", text: "It is paid once." },
     writes: { pay: 1 },
