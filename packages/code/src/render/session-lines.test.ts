@@ -26,3 +26,12 @@ it("marks calls that failed", () => {
     expect.stringMatching(/^● bash .*ls/),
   ]);
 });
+
+it("shows no message that the program wrote to the model, such as the one about plan mode", () => {
+  const text = (role: Message["role"], words: string): Message => ({ role, content: [{ type: "text", text: words }] });
+  const messages = [text("user", "plan it"), text("system", "Plan mode is on."), text("assistant", "I read.")];
+  expect(transcriptLines(messages, { style: createStyle(false), columns: 80 }).filter((line) => line !== "")).toEqual([
+    "› plan it",
+    "I read.",
+  ]);
+});
