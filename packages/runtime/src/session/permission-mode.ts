@@ -27,8 +27,8 @@ export function withPermissionMode(authority: Authority, mode: PermissionMode, h
 }
 
 /** Returns the mode that holds for the calls of the next response of a run. @param set the mode that was set since it began */
-export function permissionModeOfRun({ authority, ownPolicy = false }: RunTerms, set: PermissionMode | undefined): PermissionMode {
-  return permissionModeOf(set === undefined ? authority : withPermissionMode(authority, set, ownPolicy));
+export function permissionModeOfRun({ authority, ownPolicy }: RunTerms, set: PermissionMode | undefined): PermissionMode {
+  return permissionModeOf(set === undefined ? authority : withPermissionMode(authority, set, ownPolicy === true));
 }
 
 function restricted(policy: PermissionPolicy, mode: PermissionMode): readonly PermissionPolicy[] {
