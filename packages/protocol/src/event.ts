@@ -5,8 +5,9 @@ import type { Directive } from "./effect.ts";
 import type { AgentFailure } from "./errors/agent-error.ts";
 import type { Failure, RecordedFailure } from "./errors/keelson-error.ts";
 import type { CallId, Digest, RunId, SessionId } from "./ids.ts";
-import type { RateLimit } from "./inference.ts";
+import type { EffortLevel, RateLimit } from "./inference.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import type { PermissionMode } from "./permission.ts";
 import type { EndReason, ReachedLimit, SuspendReason } from "./reason.ts";
 import type { EstimatedCalls, Usage } from "./usage.ts";
 import type { Usd } from "./usd.ts";
@@ -68,6 +69,10 @@ export type DurableEvent =
       /** `session`: the parent's, where it has one. Logs of the first release do not say it. */
       readonly parent?: { readonly run: RunId; readonly call?: CallId; readonly session?: SessionId };
       readonly metadata?: JsonObject;
+      /** The permission mode that the run was started with instead of the agent's. */
+      readonly permissionMode?: PermissionMode;
+      /** The effort that the run was started with instead of the agent's. */
+      readonly effort?: EffortLevel;
     }
   | { readonly type: "run-resume"; readonly cause: "decision" | "recovery" | "signal" | "timer" | "child" }
   | { readonly type: "run-suspend"; readonly reason: SuspendReason; readonly waits: readonly Wait[] }
@@ -200,6 +205,10 @@ export type DurableEvent =
     }
   | { readonly type: "retry"; readonly attempt: number; readonly reason: string; readonly delayMs: number; readonly failure?: Failure }
   | { readonly type: "model-switch"; readonly from: string; readonly to: string; readonly reason: string }
+  /** Holds for the calls of later responses, until the run ends. `openCalls`: for the open calls, too, because none of them was judged yet. */
+  | { readonly type: "permission-mode-switch"; readonly from: PermissionMode; readonly to: PermissionMode; readonly openCalls?: true }
+  /** Holds for later model calls, until the run ends. `null`: the effort of the agent. */
+  | { readonly type: "effort-switch"; readonly from: EffortLevel | null; readonly to: EffortLevel | null }
   | { readonly type: "definition-change"; readonly from: string; readonly to: string }
   | { readonly type: "turn-end"; readonly turn: number }
   | { readonly type: "run-result"; readonly reason: EndReason; readonly text: string; readonly output?: JsonValue }
@@ -315,6 +324,8 @@ const DURABLE: { readonly [K in DurableEvent["type"]]: true } = {
   "compaction": true,
   "retry": true,
   "model-switch": true,
+  "permission-mode-switch": true,
+  "effort-switch": true,
   "definition-change": true,
   "turn-end": true,
   "run-result": true,

@@ -4,10 +4,11 @@ import type { Message } from "./content.ts";
 import type { Signal } from "./effect.ts";
 import type { DurableEvent, TransientEvent, Wait } from "./event.ts";
 import type { Failure } from "./errors/keelson-error.ts";
+import type { EffortLevel } from "./inference.ts";
 import type { Json, JsonValue } from "./json.ts";
 import type { OperatorInput } from "./operator-input.ts";
 import type { OperatorOutput } from "./operator-output.ts";
-import type { Authority } from "./permission.ts";
+import type { Authority, PermissionMode } from "./permission.ts";
 import type { SuspendReason } from "./reason.ts";
 
 /** Why a step failed, as data: recorded, so that a replay fails the same way. */
@@ -45,6 +46,10 @@ export type InboxMessage =
   | { readonly type: "abort"; readonly reason?: string }
   /** For the rest of the session, of this agent. Absent: of the agent whose run is told. */
   | { readonly type: "set-model"; readonly model: string; readonly agent?: string }
+  /** Holds for the rest of the run. */
+  | { readonly type: "set-permission-mode"; readonly mode: PermissionMode }
+  /** Holds for the rest of the run. `null`: the effort of the agent. */
+  | { readonly type: "set-effort"; readonly effort: EffortLevel | null }
   /** Before the next model call of the session. `keep`: what a summary is to keep in particular. */
   | { readonly type: "compact"; readonly keep?: string }
   | { readonly type: "decision"; readonly callId: CallId; readonly decision: Decision }

@@ -90,6 +90,8 @@ describe("published unions", () => {
         case "compaction":
         case "retry":
         case "model-switch":
+        case "permission-mode-switch":
+        case "effort-switch":
         case "definition-change":
         case "turn-end":
         case "run-result":
@@ -146,6 +148,8 @@ describe("published unions", () => {
         case "compaction":
         case "retry":
         case "model-switch":
+        case "permission-mode-switch":
+        case "effort-switch":
         case "definition-change":
         case "turn-end":
         case "run-result":

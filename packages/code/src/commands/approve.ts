@@ -1,5 +1,6 @@
 import type { Decision, JsonValue } from "@keelson/protocol";
 import { parseJson } from "keelson/tools";
+import { modeToCarryOut, PLAN_TOOL } from "../core/plan-answer.ts";
 import { openSessionRunner } from "../core/session-runner.ts";
 import type { CodingRunner } from "../core/coding-runner.ts";
 import { readStandardInput } from "../core/read-standard-input.ts";
@@ -23,6 +24,7 @@ export async function approve(command: ApproveCommand, host: CommandHost): Promi
   await using stores = await openStores(environment);
   const runner = openSessionRunner(stores);
   const token = await tokenNamed(given, runner);
+  await setModeOfPlan(runner, token, decision);
   const { session } = await runner.approve(token, { ...decision, ...byWhom(environment) });
   stdout.write(`recorded: ${decision.type}\n`);
   if (decision.type === "allow-always") {
@@ -35,6 +37,16 @@ export async function approve(command: ApproveCommand, host: CommandHost): Promi
   }
   stdout.write(`A run that waits in another process goes on by itself. One that ended goes on with:\n  ${host.command} -p -r ${session}\n`);
   return 0;
+}
+
+/** Ends plan mode before a plan is accepted, as a terminal does. */
+async function setModeOfPlan(runner: CodingRunner, token: string, decision: Decision): Promise<void> {
+  if (decision.type !== "supply") return;
+  const question = (await runner.approvals.list()).find((open) => open.token === token);
+  if (question?.operation !== PLAN_TOOL) return;
+  const { run } = await runner.sessions.get(question.session);
+  const mode = modeToCarryOut(question, decision, run?.permissionMode);
+  if (mode !== undefined) await runner.setPermissionMode(question.session, mode);
 }
 
 /** Prints the open questions of all sessions. @returns the exit code */

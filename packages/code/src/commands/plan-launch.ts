@@ -112,6 +112,7 @@ export async function planLaunch(
     agent: { ...options, model },
     ...begun,
     ...(found?.open && { inSandbox: found.launch?.inSandbox ?? recorded.sandbox === true }),
+    ...(found?.open && found.launch?.presentsPlans && { presentsPlans: true as const }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PermissionMode, PermissionPolicy, PermissionRule } from "@keelson/protocol";
+import type { PermissionPolicy, PermissionRule } from "@keelson/protocol";
 import { loadPolicy, type Policy } from "keelson/security";
 import type { SettingsValues } from "../settings/settings-values.ts";
 import type { AgentOptions } from "../options/command-line.ts";
@@ -34,17 +34,16 @@ export function agentPermissions(
       ...rules,
       ...projectRules.map(({ pattern }) => ({ pattern, behavior: "allow" as const })),
       ...settings.rules,
-      ...settings.folders.flatMap((folder) => folderRules(folder, mode)),
+      ...settings.folders.flatMap(folderRules),
     ]),
   };
 }
 
-/** A folder that was added is read as the project is, and edited as the mode says. */
-function folderRules(folder: string, mode: PermissionMode): readonly PermissionRule[] {
+/** A folder that was added is read as the project is. Whether it is edited unasked is said by the mode, which can change while a run is at work. */
+function folderRules(folder: string): readonly PermissionRule[] {
   // A star in its name would make a rule about other folders.
   if (/[*?()[\]\\]/.test(folder)) return [];
-  const tools = mode === "accept-edits" ? ["read_file", "edit_file", "write_file"] : ["read_file"];
-  return tools.map((tool) => ({ pattern: `${tool}(${folder}/**)`, behavior: "allow" }));
+  return [{ pattern: `read_file(${folder}/**)`, behavior: "allow" }];
 }
 
 /** The policy of a person, who keeps it in the home folder of Keelson: what comes with a repository must not give itself rights. */

@@ -18,8 +18,10 @@ import type { Launch } from "./launch.ts";
 import { withNestedInstructions } from "./nested-instructions.ts";
 import type { ProjectRule } from "./project-rules.ts";
 import { withoutSecretEvents, withoutSecretValues } from "./secret-redaction.ts";
+import { createPlanModeRule } from "./plan-mode-rule.ts";
 import { systemPrompt } from "./system-prompt.ts";
 import type { Stores } from "./stores.ts";
+import { createTaskListRule } from "./task-list-rule.ts";
 import { workingFolders } from "./working-folders.ts";
 import type { TrustedProject } from "../trust/trusted-project.ts";
 
@@ -97,7 +99,7 @@ function createAgentTools(
   parts: AgentParts,
   onExecutors: (executors: readonly Executor[]) => void,
 ): readonly Tool<unknown, Workspace>[] {
-  const { cwd, inSandbox = false } = launch;
+  const { cwd, inSandbox = false, presentsPlans } = launch;
   const {
     policy,
     project,
@@ -116,7 +118,10 @@ function createAgentTools(
   const leaving = made.leaving && withOutside(made.leaving, redactExecutor(made.leaving.outside, secrets.redactor));
   onExecutors([exec, ...(leaving === undefined ? [] : [leaving.outside])]);
   const isTrusted = (file: InstructionFile): Promise<boolean> => project.usesInstructions(file);
-  return withoutSecretValues(withNestedInstructions(createCodingTools({ exec, leaving, blobs }), { cwd, isTrusted }), secrets);
+  return withoutSecretValues(
+    withNestedInstructions(createCodingTools({ exec, leaving, blobs, presentsPlans }), { cwd, isTrusted }),
+    secrets,
+  );
 }
 
 function createCodingAgent(
@@ -127,7 +132,7 @@ function createCodingAgent(
     ...parts
   }: AgentParts & { readonly tools: readonly Tool<unknown, Workspace>[]; readonly toolSources: readonly ToolSource[] },
 ): Agent<unknown, Workspace> {
-  const { cwd, agent, inSandbox: sandbox = false, facts } = launch;
+  const { cwd, agent, inSandbox: sandbox = false, facts, presentsPlans: canPresent = false } = launch;
   const {
     policy,
     project,
@@ -159,6 +164,7 @@ function createCodingAgent(
       ...(timeoutMs !== undefined && { maxDurationMs: timeoutMs }),
     },
     compaction: COMPACTION,
+    rules: [createPlanModeRule({ canPresent }), createTaskListRule()],
     permissions,
     cwd,
   });

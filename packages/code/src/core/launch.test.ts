@@ -5,6 +5,7 @@ import { type Launch, launchFromMetadata, launchToMetadata, mergedOptions } from
 const launch: Launch = {
   cwd: "/project",
   facts: "At the start of this session:",
+  presentsPlans: true,
   user: "ada",
   agent: {
     model: "a/b",

@@ -21,6 +21,8 @@ export interface Launch {
   readonly inSandbox?: boolean;
   /** The date, system, folders and git at the start of the session. Absent: it began with an earlier version. */
   readonly facts?: string;
+  /** True if a person at a terminal started it: then the agent presents its plans. */
+  readonly presentsPlans?: true;
   /** The user of the system that started it: a claim, which decides whether `-c` takes the session. */
   readonly user?: string;
 }
@@ -28,17 +30,17 @@ export interface Launch {
 /** The mark in the log of a sandbox that held because nothing switched it off. A version that does not know the word takes it for `true`. */
 const BY_DEFAULT = "default";
 
-export function launchToMetadata({ cwd, agent, inSandbox, facts, user }: Launch): JsonObject {
+export function launchToMetadata({ cwd, agent, inSandbox, facts, presentsPlans, user }: Launch): JsonObject {
   const { rules, ...options } = agent;
   const held = { ...(inSandbox !== undefined && { inSandbox }), ...(inSandbox && agent.sandbox === undefined && { sandbox: BY_DEFAULT }) };
-  const begun = { ...(facts !== undefined && { facts }), ...(user !== undefined && { user }) };
+  const begun = { ...(facts !== undefined && { facts }), ...(presentsPlans && { presentsPlans }), ...(user !== undefined && { user }) };
   return { cwd, launch: { ...options, ...held, ...begun, rules: rules.map(({ pattern, behavior }) => ({ pattern, behavior })) } };
 }
 
 /** Reads it back. Fields that are missing or that this version does not understand are left to their defaults; `undefined` without a folder. */
 export function launchFromMetadata(
   metadata: JsonObject | undefined,
-): (Pick<Launch, "cwd" | "inSandbox" | "facts" | "user"> & { readonly agent: AgentOptions }) | undefined {
+): (Pick<Launch, "cwd" | "inSandbox" | "facts" | "presentsPlans" | "user"> & { readonly agent: AgentOptions }) | undefined {
   const cwd = metadata?.["cwd"];
   if (typeof cwd !== "string") return undefined;
   const given = objectOf(metadata?.["launch"]);
@@ -49,6 +51,7 @@ export function launchFromMetadata(
     cwd,
     ...(typeof inSandbox === "boolean" && { inSandbox }),
     ...(typeof given["facts"] === "string" && { facts: given["facts"] }),
+    ...(given["presentsPlans"] === true && { presentsPlans: true as const }),
     ...(typeof given["user"] === "string" && { user: given["user"] }),
     agent: {
       rules: Array.isArray(rules) ? (rules as readonly JsonValue[]).flatMap(ruleOf) : [],

@@ -51,6 +51,20 @@ describe("the questions that wait", () => {
       "  session s1",
       expect.stringMatching(/^Decide with: keelson approve [0-9a-f]{8} allow$/),
     ]);
+    const plan = question("a", {
+      type: "decision",
+      operation: "present_plan",
+      input: { plan: "# Sum\u001b[2J\n1. Read" },
+      asked: { message: "Carry out this plan?", schema: {} },
+    });
+    expect(waitingLines(await openQuestions(runner(plan)), { style, columns: 80, command: "keelson", now: 0 })).toEqual([
+      expect.stringMatching(/^[0-9a-f]{8} {2}present_plan # Sum$/),
+      "  Carry out this plan?",
+      "  │ # Sum",
+      "  │ 1. Read",
+      "  session s1",
+      expect.stringMatching(/^Decide with: keelson approve [0-9a-f]{8} supply '\{"decision":"accept"\}'$/),
+    ]);
     expect(waitingLines([], { style, columns: 80, command: "keelson", now: 0 })).toEqual(["Nothing waits for a decision."]);
   });
 });

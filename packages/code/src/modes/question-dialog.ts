@@ -1,4 +1,5 @@
 import type { ApprovalRequest, Decision } from "@keelson/protocol";
+import { PLAN_TOOL } from "../core/plan-answer.ts";
 import { parseRule } from "../options/parse-rule.ts";
 import { UsageError } from "../options/usage-error.ts";
 import { alwaysLines } from "../render/always-lines.ts";
@@ -6,6 +7,7 @@ import { printableLine } from "../text/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
 import { whyLines } from "../render/why-lines.ts";
 import { createAskedDialog } from "./asked-dialog.ts";
+import { createPlanDialog } from "./plan-dialog.ts";
 import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";
 import type { Style } from "../text/style.ts";
 import type { AlwaysHolds, QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
@@ -25,6 +27,7 @@ const HOLDS: { readonly [H in AlwaysHolds]: string } = {
 
 export function createQuestionDialog(request: ApprovalRequest, { screen, style, input, decide }: QuestionDialogOptions): QuestionDialog {
   const { asked } = request;
+  if (asked !== undefined && request.operation === PLAN_TOOL) return createPlanDialog(request, { screen, style, input, decide });
   if (asked !== undefined) return createAskedDialog({ ...request, asked }, { screen, style, input, decide });
   const choices = request.always ?? [];
   let step: Step = { at: "question" };

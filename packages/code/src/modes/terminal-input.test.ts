@@ -214,6 +214,23 @@ describe("a question", () => {
     expect(lines).toEqual(["drafts "]);
   });
 
+  it("can have an answer of several lines edited, which is sent whole by Enter and not by its line ends", async () => {
+    const { input, type, pass, answers, lines, line } = setUp();
+    input.question("plan? › ");
+    pass(QUIET_MS);
+    input.answer("plan › ", "1. Read\n2. Write");
+    expect([answers, line()]).toEqual([[], { lead: "[+1 line] ", prompt: "plan › ", text: "2. Write", cursor: 8 }]);
+    await type("!\r");
+    expect(answers).toEqual(["1. Read\n2. Write!"]);
+    input.answer("plan › ", "1. Read\n2. Write");
+    input.answer("plan? › ", "");
+    await type("y\r");
+    expect(answers.at(-1)).toBe("y");
+    input.message("› ");
+    await type("go\r");
+    expect(lines).toEqual(["go"]);
+  });
+
   it("can have its answer edited, and nothing of that is left, nor in the history", async () => {
     const { input, type, answers, line, pass } = setUp(["earlier"]);
     await type("draft");

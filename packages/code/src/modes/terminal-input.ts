@@ -75,7 +75,7 @@ export function createTerminalInput({
   let settling = false;
   /** A key came since. */
   let typing = false;
-  /** Lines of the message before the one that is edited. */
+  /** Lines of the message or answer before the one that is edited. */
   let earlier: readonly string[] = [];
   let parked: { readonly line: string; readonly earlier: readonly string[] } | undefined;
   // Lines of a paste are one text: without this, each of them would be sent.
@@ -189,7 +189,10 @@ export function createTerminalInput({
     answer(text, filled) {
       prompt = text;
       asking = "answer";
-      place(filled);
+      // Readline edits one line: a line end in it would send the answer.
+      const lines = filled.split("\n");
+      earlier = lines.slice(0, -1);
+      place(lines.at(-1) ?? "");
       redraw();
     },
     clear() {

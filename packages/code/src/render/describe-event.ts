@@ -1,4 +1,4 @@
-import type { Decision, Failure, AgentEvent, Message } from "@keelson/protocol";
+import type { AgentEvent, Decision, EffortLevel, Failure, Message } from "@keelson/protocol";
 import { truncated } from "../text/display-width.ts";
 import { formatCost, formatCount, formatDuration } from "./figures.ts";
 import { printable, printableLine } from "../text/printable.ts";
@@ -15,6 +15,10 @@ export function describeEvent(event: AgentEvent, style: Style): string | undefin
       );
     case "model-switch":
       return style.yellow(`⇄ ${printableLine(event.from)} → ${printableLine(event.to)}: ${printableLine(event.reason)}`);
+    case "permission-mode-switch":
+      return style.yellow(`⇄ permission mode: ${event.from} → ${event.to}`);
+    case "effort-switch":
+      return style.yellow(`⇄ effort: ${effortWords(event.from)} → ${effortWords(event.to)}`);
     case "compaction":
       return style.dim(compactionWords(event));
     case "steer":
@@ -52,6 +56,10 @@ export function failureLines(failure: Failure, style: Style): string[] {
 
 export function textOfMessage(message: Message): string {
   return message.content.map((part) => (part.type === "text" || part.type === "refusal" ? part.text : "")).join("");
+}
+
+function effortWords(effort: EffortLevel | null): string {
+  return effort === null ? "as the agent has it" : printableLine(effort);
 }
 
 function decisionWords(decision: Decision, style: Style): string {

@@ -13,6 +13,19 @@ describe("a question", () => {
     ]);
   });
 
+  it("shows a plan whole before what is asked about it", () => {
+    const asked = { message: "Carry out this plan?" };
+    const input = { plan: "1. Read\n2. Write what takes more words than there are columns in this narrow terminal" };
+    expect(questionLines({ operation: "present_plan", input, reason, asked }, options)).toEqual([
+      "? present_plan 1. Read",
+      "  │ 1. Read",
+      "  │ 2. Write what takes more words than there are columns in",
+      "  │ this narrow terminal",
+      "  it asks:",
+      "    Carry out this plan?",
+    ]);
+  });
+
   it("shows the line and its commands if there are several", () => {
     const input = { command: "npm ci && ls; rm -rf build" };
     const summary = "`npm ci` and `rm -rf build` are not allowed yet";

@@ -1,5 +1,7 @@
 import type { ApprovalRequest, AskedPart, JsonValue } from "@keelson/protocol";
+import { PLAN_TOOL, planIn } from "../core/plan-answer.ts";
 import { askedLines } from "./asked-lines.ts";
+import { planLines } from "./plan-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import { callPreview, callTitle, type ToolViewOptions } from "./tool-view.ts";
 import { wrapped } from "../text/wrapped.ts";
@@ -14,7 +16,10 @@ export function questionLines({ operation, input, reason, summary, parts = [], a
   const { style, columns } = options;
   const call = { name: operation, input };
   const title = `${style.yellow("?")} ${callTitle(call, { style, columns: columns - 2 })}`;
-  if (asked !== undefined) return [title, ...askedLines(asked, options)];
+  if (asked !== undefined) {
+    const plan = operation === PLAN_TOOL ? planLines(planIn(input), options) : [];
+    return [title, ...plan, ...askedLines(asked, options)];
+  }
   if (summary === undefined) return [title, ...callPreview(call, options), style.dim(`  ${printableLine(reason)}`)];
   const [first = "", ...rest] = wrapped(printableLine(summary), columns - 2);
   return [

@@ -43,6 +43,26 @@ function call(name: string, input: JsonValue, output: JsonValue, { isError = fal
 }
 
 describe("createRunView", () => {
+  it("shows the list of tasks in the place of the arguments and the result of the call that wrote it", () => {
+    const tasks = [
+      { text: "Read", state: "done" },
+      { text: "Write", state: "doing" },
+    ];
+    expect(shown(start, ...call("update_tasks", { tasks }, "1 of 2 done.")).notes).toBe(
+      "● update_tasks 2 tasks\n  │ ☑ Read\n  │ ◐ Write\n",
+    );
+  });
+
+  it("says how the permission mode and the effort changed", () => {
+    const { notes } = shown(
+      start,
+      { type: "permission-mode-switch", from: "plan-only", to: "default" },
+      { type: "effort-switch", from: null, to: "high" },
+    );
+    expect(notes).toContain("⇄ permission mode: plan-only → default\n");
+    expect(notes).toContain("⇄ effort: as the agent has it → high\n");
+  });
+
   it("streams words to one stream and everything else to the other, with a footer", () => {
     const { words, notes } = shown(
       start,

@@ -59,3 +59,12 @@ it("renders the Markdown of the agent for a reader, and leaves it as it was writ
   ]);
   expect(transcriptLines(messages, { style, columns: 40 })).toEqual(["", "› # mine", "", "# Yours", "| a |", "|---|", "| 1 |", ""]);
 });
+
+it("shows no message that the program wrote to the model, such as the one about plan mode", () => {
+  const text = (role: Message["role"], words: string): Message => ({ role, content: [{ type: "text", text: words }] });
+  const messages = [text("user", "plan it"), text("system", "Plan mode is on."), text("assistant", "I read.")];
+  expect(transcriptLines(messages, { style: createStyle(false), columns: 80 }).filter((line) => line !== "")).toEqual([
+    "› plan it",
+    "I read.",
+  ]);
+});

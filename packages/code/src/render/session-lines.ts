@@ -57,7 +57,8 @@ function partLines(
   switch (part.type) {
     case "text":
     case "refusal": {
-      if (part.text.trim() === "") return [];
+      // System messages are from the program, between turns: they are no part of the talk.
+      if (part.text.trim() === "" || role === "system") return [];
       if (role !== "user" && reading !== undefined) return [...reading.lines(part.text, columns), ""];
       const lines = foldLines(part.text, { maxLines: 200, columns: Number.MAX_SAFE_INTEGER });
       return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];

@@ -20,6 +20,10 @@ export function shortArguments(input: JsonValue | undefined, columns: number): s
   if (patched.length > 0) return line(patched.join(", "), columns);
   if (typeof fields["search"] === "string" && typeof fields["replace"] === "string")
     return line(`${fields["search"]} → ${fields["replace"]}${typeof path === "string" ? ` in ${path}` : ""}`, columns);
+  const { tasks, plan } = fields;
+  if (Array.isArray(tasks)) return line(`${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}`, columns);
+  // The heading of a plan says what it is about.
+  if (typeof plan === "string" && plan.trim() !== "") return line(plan.trim().split("\n", 1)[0] ?? "", columns);
   for (const key of TELLING) {
     const value = fields[key];
     if (typeof value === "string" && value !== "") return line(value, columns);

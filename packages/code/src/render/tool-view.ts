@@ -1,4 +1,5 @@
 import type { CallSummary, JsonValue } from "@keelson/protocol";
+import { readTasks, TASKS_TOOL } from "../core/session-tasks.ts";
 import { type DiffOptions, diffLines, hunkLine, patchLines, patchTextLines } from "./diff-lines.ts";
 import { formatCount, formatDuration } from "./figures.ts";
 import { foldLines, type KeepFolded } from "./fold-lines.ts";
@@ -9,6 +10,7 @@ import { shortArguments } from "./short-arguments.ts";
 import type { CodeHighlight } from "../markdown/highlight-code.ts";
 import type { Theme } from "../markdown/theme.ts";
 import type { Style } from "../text/style.ts";
+import { taskLines } from "./task-lines.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface ToolResultView {
@@ -35,6 +37,7 @@ const WORTH_TELLING_MS = 100;
 const MAX_DIFF_LINES = 24;
 const MAX_PREVIEW_ROWS = 200;
 const TITLE_COLUMNS = 60;
+const MAX_TASK_LINES = 8;
 
 /** A finished call: what was called with what, how long it took, and what matters of its result. */
 export function toolResultLines({ call, output, isError, durationMs }: ToolResultView, options: ToolViewOptions): string[] {
@@ -119,6 +122,8 @@ function successBody(
   if (diff >= 0) return { lines: patchLines(text.slice(diff + 1), diffOptions), fact: "" };
   if (name === "apply_patch" && text.includes("\n@@ -")) return { lines: patchLines(text, diffOptions), fact: "" };
   if (changes.length > 0) return { lines: changedLines(changes, diffOptions), fact: "" };
+  const tasks = name === TASKS_TOOL ? readTasks(fields["tasks"]) : undefined;
+  if (tasks !== undefined) return { lines: taskLines(tasks, { style, columns: width, maxLines: MAX_TASK_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width, keep }).map(style.dim);
   switch (name) {

@@ -1,5 +1,7 @@
+import { PLAN_TOOL, planIn } from "../core/plan-answer.ts";
 import type { WaitingQuestion } from "../core/waiting-questions.ts";
 import { truncated } from "../text/display-width.ts";
+import { planLines } from "./plan-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
 import { callTitle } from "./tool-view.ts";
@@ -16,7 +18,7 @@ export interface WaitingLinesOptions {
 export function waitingLines(questions: readonly WaitingQuestion[], { style, columns, command }: WaitingLinesOptions): string[] {
   const [first] = questions;
   if (first === undefined) return ["Nothing waits for a decision."];
-  const answer = first.type === "decision" ? "retry" : first.asked?.schema === undefined ? "allow" : "deny";
+  const answer = answerTo(first);
   return [
     ...questions.flatMap(({ id, operation, input, type, asked, summary, rootSession }) => [
       `${style.bold(id)}  ${truncated(callTitle({ name: operation, input }, { style, columns: Math.max(20, columns - id.length - 4) }), Math.max(20, columns - id.length - 2))}`,
@@ -26,8 +28,16 @@ export function waitingLines(questions: readonly WaitingQuestion[], { style, col
           columns,
         ),
       ),
+      ...(operation === PLAN_TOOL ? planLines(planIn(input), { style, columns }) : []),
       style.dim(`  session ${rootSession}`),
     ]),
     `Decide with: ${command} approve ${first.id} ${answer}`,
   ];
+}
+
+/** An answer that fits the question, to be written over. */
+function answerTo({ operation, type, asked }: WaitingQuestion): string {
+  if (operation === PLAN_TOOL) return `supply '{"decision":"accept"}'`;
+  if (asked !== undefined) return asked.schema === undefined ? "allow" : "deny";
+  return type === "decision" ? "retry" : "allow";
 }

@@ -1,8 +1,10 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { createProcessExecutor } from "keelson/environment";
 import { createToolRegistry } from "keelson/tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolWorkspace, type ToolWorkspace } from "../../test/tool-workspace.ts";
+import { createCodingTools } from "./create-coding-tools.ts";
 
 let workspace: ToolWorkspace;
 beforeEach(() => {
@@ -24,8 +26,21 @@ describe("the tools of the coding agent", () => {
       "list_directory",
       "read_file",
       "search_replace",
+      "update_tasks",
       "write_file",
     ]);
+  });
+
+  it("include the one that presents plans only if a person can be asked", () => {
+    const named = createCodingTools({ exec: createProcessExecutor({ cwd: workspace.root }), presentsPlans: true });
+    expect(named.map(({ name }) => name)).toEqual(
+      workspace.tools
+        .map(({ name }) => name)
+        .concat("present_plan")
+        .toSorted(),
+    );
+    const plan = named.find(({ name }) => name === "present_plan");
+    expect([plan?.effect, plan?.risk, plan?.concurrency]).toEqual(["read", "none", "exclusive"]);
   });
 
   it("say what they do to the world", () => {
@@ -43,6 +58,7 @@ describe("the tools of the coding agent", () => {
       ["list_directory", "read", "none", "", "shared"],
       ["read_file", "read", "none", "", "shared"],
       ["search_replace", "write", "medium", "edit", "exclusive"],
+      ["update_tasks", "read", "none", "", "exclusive"],
       ["write_file", "write", "medium", "edit", "exclusive"],
     ]);
   });

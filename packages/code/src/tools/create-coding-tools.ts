@@ -9,8 +9,10 @@ import { createGlobTool } from "./glob.ts";
 import { createGrepTool } from "./grep.ts";
 import { inWorkingDirectory } from "./in-working-directory.ts";
 import { createListDirectoryTool } from "./list-directory.ts";
+import { createPresentPlanTool } from "./present-plan.ts";
 import { createReadFileTool } from "./read-file.ts";
 import { createSearchReplaceTool } from "./search-replace.ts";
+import { createUpdateTasksTool } from "./update-tasks.ts";
 import { createWriteFileTool } from "./write-file.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -22,10 +24,17 @@ export interface CodingToolsOptions {
   readonly leaving?: LeavingExecutor | undefined;
   /** The store of long outputs of commands. Absent: they lose their middle. */
   readonly blobs?: Pick<BlobStore, "put" | "get"> | undefined;
+  /** True if a person can be asked about a plan. Default false: the agent has no tool for that. */
+  readonly presentsPlans?: boolean | undefined;
 }
 
 /** All tools of the coding agent, in the order of their names: the order is part of the prompt that vendors cache. */
-export function createCodingTools({ exec, leaving, blobs }: CodingToolsOptions): readonly Tool<unknown, Workspace>[] {
+export function createCodingTools({
+  exec,
+  leaving,
+  blobs,
+  presentsPlans = false,
+}: CodingToolsOptions): readonly Tool<unknown, Workspace>[] {
   const outside = leaving?.outside;
   const killed = new Set<string>();
   const tools = [
@@ -38,8 +47,10 @@ export function createCodingTools({ exec, leaving, blobs }: CodingToolsOptions):
     createGrepTool(),
     createKillBashTool({ exec, outside, killed }),
     createListDirectoryTool(),
+    ...(presentsPlans ? [createPresentPlanTool()] : []),
     createReadFileTool(),
     createSearchReplaceTool({ exec }),
+    createUpdateTasksTool(),
     createWriteFileTool({ exec }),
   ];
   return tools.map((tool) => inWorkingDirectory<Workspace>(tool));

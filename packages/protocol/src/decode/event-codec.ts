@@ -17,6 +17,7 @@ import {
 import type { AgentFailure } from "../errors/agent-error.ts";
 import type { Failure, LaterFailure, RecordedFailure } from "../errors/keelson-error.ts";
 import type { CallId, RunId, SessionId } from "../ids.ts";
+import type { EffortLevel } from "../inference.ts";
 import type { JsonObject } from "../json.ts";
 import type { EndReason, ReachedLimit, SuspendReason } from "../reason.ts";
 import type { Usd } from "../usd.ts";
@@ -45,6 +46,7 @@ import {
 import { decisionCodec } from "./decision-codec.ts";
 import { directiveCodec } from "./effect-codec.ts";
 import { contentCodec, digestCodec, messageCodec } from "./message-codec.ts";
+import { permissionModeCodec } from "./permission-codec.ts";
 import { estimatedCallsCodec, usageCodec } from "./usage-codec.ts";
 import { usdCodec } from "./usd-codec.ts";
 import { versioned } from "./versioned.ts";
@@ -60,6 +62,7 @@ const failure: Codec<Failure> = fields<Failure>({ kind: text(), message: text() 
 const recordedFailure: Codec<RecordedFailure<AgentFailure>> = fields<LaterFailure>({ kind: text(), message: text() });
 const cost = nullable(usdCodec);
 const endReason = word<EndReason>();
+const effort = word<EffortLevel>();
 const path = optional(list(text()));
 const risk = oneOf<RiskLevel>("none", "low", "medium", "high", "critical");
 const always = optional(
@@ -136,6 +139,8 @@ const durable = {
       }),
     ),
     metadata: optional(jsonObject),
+    permissionMode: optional(permissionModeCodec),
+    effort: optional(effort),
   }),
   "run-resume": member<Durable<"run-resume">>({ cause: word<"decision" | "recovery" | "signal" | "timer" | "child">() }),
   "run-suspend": member<Durable<"run-suspend">>({ reason: word<SuspendReason>(), waits: list(waitCodec) }),
@@ -248,6 +253,12 @@ const durable = {
   }),
   "retry": member<Durable<"retry">>({ attempt: count, reason: text(), delayMs: number, failure: optional(failure) }),
   "model-switch": member<Durable<"model-switch">>({ from: text(), to: text(), reason: text() }),
+  "permission-mode-switch": member<Durable<"permission-mode-switch">>({
+    from: permissionModeCodec,
+    to: permissionModeCodec,
+    openCalls: optional(yes),
+  }),
+  "effort-switch": member<Durable<"effort-switch">>({ from: nullable(effort), to: nullable(effort) }),
   "definition-change": member<Durable<"definition-change">>({ from: text(), to: text() }),
   "turn-end": member<Durable<"turn-end">>({ turn: count }),
   "run-result": member<Durable<"run-result">>({ reason: endReason, text: text(), output: optional(json) }),

@@ -1,5 +1,5 @@
 import type { BudgetScope } from "../budget.ts";
-import type { Authority, EffectBounds, PermissionPolicy, PermissionRule, SensitivePaths } from "../permission.ts";
+import type { Authority, EffectBounds, PermissionMode, PermissionPolicy, PermissionRule, SensitivePaths } from "../permission.ts";
 import { type Codec, count, fields, flag, list, number, oneOf, optional, payload, text } from "./codec.ts";
 import { sandboxConfigCodec } from "./sandbox-codec.ts";
 import { usdCodec } from "./usd-codec.ts";
@@ -32,10 +32,18 @@ const effectBoundsCodec: Codec<EffectBounds> = fields<EffectBounds>({
   commands: optional(fields<NonNullable<EffectBounds["commands"]>>({ allowed: texts, denied: texts })),
 });
 
+export const permissionModeCodec: Codec<PermissionMode> = oneOf<PermissionMode>(
+  "default",
+  "accept-edits",
+  "plan-only",
+  "bypass-all",
+  "deny-unauthorized",
+);
+
 export const permissionPolicyCodec: Codec<PermissionPolicy> = versioned(
   "permission policy",
   fields<PermissionPolicy>({
-    mode: oneOf("default", "accept-edits", "plan-only", "bypass-all", "deny-unauthorized"),
+    mode: permissionModeCodec,
     rules: list(permissionRuleCodec),
     sensitivePaths: optional(sensitivePathsCodec),
     bounds: optional(effectBoundsCodec),

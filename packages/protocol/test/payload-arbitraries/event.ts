@@ -5,6 +5,7 @@ import {
   type DurableEvent,
   type EmittedEvent,
   EXIT_CODES,
+  PERMISSION_MODES,
   RISK_LEVELS,
   type TransientEvent,
   type Wait,
@@ -64,7 +65,12 @@ const endReason = fc.oneof(fc.constantFrom(...Object.keys(EXIT_CODES)), fc.const
 const durable: Members<DurableEvent> = {
   "run-start": some(
     { session: id, agent: text, definition: text, model: text },
-    { parent: some({ run: id }, { call: id, session: id }), metadata: jsonObject },
+    {
+      parent: some({ run: id }, { call: id, session: id }),
+      metadata: jsonObject,
+      permissionMode: fc.constantFrom(...PERMISSION_MODES),
+      effort: text,
+    },
   ),
   "run-resume": fc.record({ cause: fc.constantFrom("decision", "recovery", "signal", "timer", "child") }),
   "run-suspend": fc.record({ reason: endReason, waits: few(wait) }),
@@ -125,6 +131,11 @@ const durable: Members<DurableEvent> = {
   ),
   "retry": some({ attempt: count, reason: text, delayMs: count }, { failure }),
   "model-switch": fc.record({ from: text, to: text, reason: text }),
+  "permission-mode-switch": some(
+    { from: fc.constantFrom(...PERMISSION_MODES), to: fc.constantFrom(...PERMISSION_MODES) },
+    { openCalls: fc.constant(true) },
+  ),
+  "effort-switch": fc.record({ from: nullable(text), to: nullable(text) }),
   "definition-change": fc.record({ from: text, to: text }),
   "turn-end": fc.record({ turn: count }),
   "run-result": some({ reason: endReason, text }, { output: json }),

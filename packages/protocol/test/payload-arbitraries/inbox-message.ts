@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { InboxMessage } from "@keelson/protocol";
-import { some } from "./combinators.ts";
+import { type InboxMessage, PERMISSION_MODES } from "@keelson/protocol";
+import { nullable, some } from "./combinators.ts";
 import { message } from "./content.ts";
 import { decision } from "./decision.ts";
 import { signal } from "./effect.ts";
@@ -12,6 +12,8 @@ export const inboxMessage: fc.Arbitrary<InboxMessage> = oneMember<InboxMessage>(
   "stop": some({}, { reason: text, interrupt: flag }),
   "abort": some({}, { reason: text }),
   "set-model": some({ model: text }, { agent: text }),
+  "set-permission-mode": fc.record({ mode: fc.constantFrom(...PERMISSION_MODES) }),
+  "set-effort": fc.record({ effort: nullable(text) }),
   "compact": some({}, { keep: text }),
   "decision": fc.record({ callId: id, decision }),
   "signal": fc.record({ signal }),

@@ -4,8 +4,10 @@ import {
   UNKNOWN_USAGE,
   ZERO_USD,
   type CompactionPolicy,
+  type JsonObject,
   type JsonValue,
   type Message,
+  type PermissionMode,
   type SessionId,
   type StateReader,
 } from "@keelson/protocol";
@@ -79,6 +81,14 @@ class RuledContext implements ContextOfRules {
 
   get state(): StateReader | undefined {
     return this.#binding?.state;
+  }
+
+  get kept(): JsonObject | undefined {
+    return this.#binding?.kept;
+  }
+
+  get permissionMode(): PermissionMode | undefined {
+    return this.#binding?.permissionMode?.();
   }
 
   addRule(rule: Rule): void {

@@ -1,4 +1,15 @@
-import type { CompactionPolicy, JsonValue, Message, ReachedLimit, SessionId, StateReader, Usage, Usd } from "@keelson/protocol";
+import type {
+  CompactionPolicy,
+  JsonObject,
+  JsonValue,
+  Message,
+  PermissionMode,
+  ReachedLimit,
+  SessionId,
+  StateReader,
+  Usage,
+  Usd,
+} from "@keelson/protocol";
 import type { SummaryModel } from "./compaction/compact-in-memory.ts";
 import type { CompactionStrategy } from "./compaction/strategy.ts";
 import type { Conversation } from "./conversation.ts";
@@ -120,6 +131,10 @@ export interface ContextBinding {
   decide<T>(point: string, run: () => Promise<T>): Promise<T>;
   /** What the tools of the run are given as `state`. */
   readonly state?: StateReader | undefined;
+  /** The values that tools of the session keep, by name. */
+  readonly kept?: JsonObject | undefined;
+  /** Returns the permission mode of the run for the calls of its next response. */
+  permissionMode?(): PermissionMode;
   /** Whether the verdict at a point is known already: what led to it is not asked again then. Default: of none. */
   isDecided?(point: string): boolean;
   /** Shortens the conversation by a strategy, as a recorded act, and resolves to true if it is shorter now. Default: it cannot be shortened here. */
@@ -144,6 +159,10 @@ export interface Context {
   readonly session: SessionId | undefined;
   /** What the run that it is bound to has as `state`. Untrusted text that is read of it here is labelled by whoever injects it. */
   readonly state: StateReader | undefined;
+  /** The values that tools of the session keep with `call.keep`, by name. `undefined` if there are none. */
+  readonly kept: JsonObject | undefined;
+  /** The permission mode for the calls of the next response. `undefined` if the context is bound to no run. */
+  readonly permissionMode: PermissionMode | undefined;
   addRule(rule: Rule): void;
   /** Notes that something which only looks on has failed; the operation goes on. */
   warn(message: string): void;

@@ -1,4 +1,4 @@
-import { type Content, type InferRequest, type Message, ModelError } from "@keelson/protocol";
+import { type Content, type EffortLevel, type InferRequest, type Message, ModelError } from "@keelson/protocol";
 import { mediaText, outputParts } from "./history.ts";
 import type { ModelFacts } from "./model-facts.ts";
 
@@ -15,18 +15,26 @@ export interface RequestedModel {
  * @throws ModelError of kind `invalid-request` that says what to change
  */
 export function fitRequest(request: InferRequest, facts: ModelFacts, asked: RequestedModel): InferRequest {
-  const { capabilities = {}, maxOutputTokens, supportedEffortLevels } = facts;
+  const { capabilities = {}, maxOutputTokens } = facts;
   if (capabilities.toolCalling === false && (request.tools?.length ?? 0) > 0)
     throw refusal(asked, `takes no tools, and ${request.tools?.length} were offered: choose a model that calls tools, or offer none`);
   if (capabilities.structuredOutput === false && request.output !== undefined)
     throw refusal(asked, "can't be held to a schema: choose a model with structured output, or ask for it as a tool");
-  if (request.effort !== undefined && (capabilities.effortLevels === false || supportedEffortLevels?.includes(request.effort) === false)) {
-    const levels = supportedEffortLevels?.length ? `only the efforts ${supportedEffortLevels.join(", ")}` : "no effort";
-    throw refusal(asked, `takes ${levels}, and ${request.effort} was asked for: leave it out, or choose a model that reasons by levels`);
-  }
+  const unfitEffort = request.effort === undefined ? undefined : effortProblem(request.effort, facts);
+  if (unfitEffort !== undefined) throw refusal(asked, unfitEffort);
   if (maxOutputTokens !== undefined && request.maxTokens !== undefined && request.maxTokens > maxOutputTokens)
     throw refusal(asked, `responds with at most ${maxOutputTokens} tokens, and maxTokens asks for ${request.maxTokens}: lower it`);
   return capabilities.vision === false ? withoutImages(request, asked) : request;
+}
+
+/** Returns the reason why a model cannot be asked with this effort, and what to do; `undefined` if it can. */
+export function effortProblem(
+  effort: EffortLevel,
+  { capabilities = {}, supportedEffortLevels }: Pick<ModelFacts, "capabilities" | "supportedEffortLevels">,
+): string | undefined {
+  if (capabilities.effortLevels !== false && supportedEffortLevels?.includes(effort) !== false) return undefined;
+  const levels = supportedEffortLevels?.length ? `only the efforts ${supportedEffortLevels.join(", ")}` : "no effort";
+  return `takes ${levels}, and ${effort} was asked for: leave it out, or choose a model that reasons by levels`;
 }
 
 function refusal(asked: RequestedModel, message: string): ModelError {

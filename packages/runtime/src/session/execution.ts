@@ -28,8 +28,8 @@ import type { Clock } from "../platform/clock.ts";
 import { firstBranch } from "./first-branch.ts";
 import type { Journal } from "./journal.ts";
 import type { Outside } from "./outside-reached.ts";
-import { isRecordOf, type RaisedLimits, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
-import { withRaisedLimits } from "./raised-limits.ts";
+import { isRecordOf, type RecordData, type RecordOf, type RecordType, type VerdictData } from "./record-data.ts";
+import { createRunAuthority, type RunAuthority } from "./run-authority.ts";
 import { stepFailureOf } from "./step-failure.ts";
 import { Suspension } from "./suspension.ts";
 import { checkOptionNames, type OptionNames } from "../json/option-names.ts";
@@ -79,8 +79,7 @@ export class Execution implements ExecutionContext {
   readonly emit: (event: TransientEvent) => void;
   /** Only of a rehearsal. Told what would be reached, it gives what to unwind with, or return, in its place. */
   readonly outside: Outside | undefined;
-  readonly #given: Authority;
-  #raised: { readonly limits: RaisedLimits; readonly authority: Authority } | undefined;
+  readonly #authorityOf: RunAuthority;
   readonly #committed: ((event: DurableEvent) => void) | undefined;
   readonly #startChild: (spec: ChildSpec) => Promise<OperatorOutput>;
   /** What the keys of the run begin with. */
@@ -115,7 +114,7 @@ export class Execution implements ExecutionContext {
     this.stopping = options.stopping;
     this.interrupting = options.interrupting ?? new AbortController().signal;
     if (options.deadline !== undefined) this.deadline = options.deadline;
-    this.#given = options.authority;
+    this.#authorityOf = createRunAuthority(options.authority);
     this.emit = options.emit;
     this.outside = options.outside;
     this.#committed = options.committed;
@@ -123,13 +122,10 @@ export class Execution implements ExecutionContext {
     this.#prefix = `${options.runId}/`;
   }
 
-  /** The authority of the run, with its own limits as they were raised since it began. */
+  /** The authority of the run, with its own limits as they were raised since it began, and the permission mode that holds for its open calls. */
   get authority(): Authority {
     const { run } = this.journal.state;
-    const limits = run?.id === this.runId ? run.raisedLimits : undefined;
-    if (limits === undefined) return this.#given;
-    if (this.#raised?.limits !== limits) this.#raised = { limits, authority: withRaisedLimits(this.#given, limits) };
-    return this.#raised.authority;
+    return this.#authorityOf(run?.id === this.runId ? run : undefined);
   }
 
   /** Adds a record to the next append. Watchers see those that are events of the protocol. */

@@ -59,6 +59,8 @@ export type RunTerms = {
   };
   readonly deadline?: number;
   readonly systemAddendum?: string;
+  /** True if the policy in `authority` is that of the agent alone: only then a permission mode that is set replaces the mode of that policy. */
+  readonly ownPolicy?: true;
 };
 
 /** The limits of a run's own budget once a person raised one of them. */

@@ -4,11 +4,13 @@ import {
   type ApprovalRequest,
   type CallId,
   type Decision,
+  type EffortLevel,
   type EstimatedCalls,
   type JsonObject,
   type JsonValue,
   type LogRecord,
   type Message,
+  type PermissionMode,
   type RunId,
   type SessionId,
   type SubDispatchRecord,
@@ -45,6 +47,12 @@ export interface RunState {
   model: string;
   /** The model that somebody set while it was at work. */
   setModel?: string;
+  /** The permission mode that was set since it began; absent while the modes in `terms` hold. */
+  permissionMode?: PermissionMode;
+  /** The same before the first of the last calls was judged: gates read this, so that a replay decides alike. */
+  callsPermissionMode?: PermissionMode;
+  /** The effort that holds instead of the agent's; absent if that of the agent holds. */
+  effort?: EffortLevel;
   /** What it was started with, or what prompt middleware made of that. */
   metadata: { readonly [key: string]: JsonValue | undefined };
   readonly parent?: { readonly run: RunId; readonly call?: CallId; readonly session?: SessionId };

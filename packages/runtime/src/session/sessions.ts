@@ -2,8 +2,10 @@ import {
   AgentError,
   isDurableEventType,
   sessionLog,
+  type EffortLevel,
   type JsonObject,
   type Message,
+  type PermissionMode,
   type RecordedEvent,
   type RunId,
   type RunStatus,
@@ -23,6 +25,7 @@ import type { ListOptions } from "./operations/list-sessions.ts";
 import type { SessionSearchOptions } from "./operations/search-sessions.ts";
 import type { SessionSearch } from "./operations/session-search.ts";
 import { sessionError } from "./session-error.ts";
+import { permissionModeOfRun } from "./permission-mode.ts";
 import { checkSessionId } from "./session-id.ts";
 import { borderAfter } from "./border-after.ts";
 import { sessionMetadata } from "./session-metadata.ts";
@@ -38,6 +41,8 @@ export interface SessionView {
   readonly messages: readonly Message[];
   /** What its agents' plugins keep, by their keys under `plugins`. */
   readonly state: JsonObject;
+  /** The values that its tools keep with `call.keep`, by name. Absent if there are none. */
+  readonly kept?: JsonObject;
   /**
    * The size of its next request, with what its vendor counted last: about so many input tokens. `counted` is false if nothing was counted since the
    * conversation was compacted: then the system prompt and the tools are not included. Absent before the first run.
@@ -55,6 +60,10 @@ export interface SessionView {
     readonly status: RunStatus;
     readonly reason?: string;
     readonly state?: string;
+    /** The permission mode for the calls of its next response. Absent in logs of the first release. */
+    readonly permissionMode?: PermissionMode;
+    /** The effort that it has instead of the agent's. */
+    readonly effort?: EffortLevel;
   };
 }
 
@@ -169,6 +178,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         metadata,
         messages: state.conversation.messages,
         state: state.agentState,
+        ...(state.kept !== undefined && { kept: state.kept }),
         ...(run && { context: contextOf(state, run.model) }),
         ...(run && {
           run: {
@@ -176,6 +186,8 @@ export function createSessions(options: SessionsOptions): Sessions {
             status: run.status,
             ...(reason !== undefined && { reason }),
             ...(run.strategyState !== undefined && { state: run.strategyState }),
+            ...(run.terms !== undefined && { permissionMode: permissionModeOfRun(run.terms, run.permissionMode) }),
+            ...(run.effort !== undefined && { effort: run.effort }),
           },
         }),
       };

@@ -31,6 +31,8 @@ export const TOOL_ALIASES: readonly ToolAlias[] = [
   { name: "Glob", tool: "glob" },
   { name: "LS", tool: "list_directory" },
   { name: "WebFetch", tool: "web_fetch" },
+  { name: "TodoWrite", tool: "update_tasks", isNameOnly: true },
+  { name: "ExitPlanMode", tool: "present_plan" },
   { name: "BashOutput", tool: "bash_output", isNameOnly: true },
   { name: "KillShell", tool: "kill_bash", isNameOnly: true },
   { name: "KillBash", tool: "kill_bash", isNameOnly: true },

@@ -324,6 +324,12 @@ export async function live(story: Story): Promise<Life> {
         return follow(what, active.setModel("other/model"));
       case "set-unknown-model":
         return follow(what, active.setModel("nobody/nothing"));
+      case "set-plan-only":
+        return follow(what, active.setPermissionMode("plan-only"));
+      case "set-bypass-all":
+        return follow(what, active.setPermissionMode("bypass-all"));
+      case "set-effort":
+        return follow(what, active.setEffort("low"));
       case "watch":
       case "watch-past":
         return watch(active, LATE_WATCHER, what === "watch" ? undefined : 0, head);

@@ -74,6 +74,9 @@ export interface Act {
     | "interrupt"
     | "set-model"
     | "set-unknown-model"
+    | "set-plan-only"
+    | "set-bypass-all"
+    | "set-effort"
     | "watch"
     | "watch-past"
     | "leave"
@@ -195,6 +198,9 @@ const act = fc.record<Act>({
       "interrupt",
       "set-model",
       "set-unknown-model",
+      "set-plan-only",
+      "set-bypass-all",
+      "set-effort",
       "watch",
       "watch-past",
       "leave",

@@ -3,7 +3,7 @@ import type { InferenceSettings } from "../../context/compile-request.ts";
 import type { AgentOptions } from "./agent.ts";
 import { checkMembers, invalidOption, shown } from "./invalid-option.ts";
 
-const EFFORTS: readonly EffortLevel[] = ["low", "medium", "high", "max"];
+export const EFFORTS: readonly EffortLevel[] = ["low", "medium", "high", "max"];
 type Settings = NonNullable<AgentOptions<never>["settings"]>;
 
 type Check = readonly [isRight: (value: unknown) => boolean, what: string];
@@ -30,8 +30,7 @@ const ELSEWHERE: readonly (keyof InferenceSettings)[] = ["effort", "thinking", "
 
 /** Checks what is asked of the model. @throws AgentError of kind `invalid-option` */
 export function checkModelOptions({ effort, thinking, settings }: Pick<AgentOptions<never>, "effort" | "thinking" | "settings">): void {
-  if (effort !== undefined && !EFFORTS.includes(effort))
-    throw invalidOption("effort", `must be one of ${EFFORTS.join(", ")}, not ${shown(effort)}`);
+  if (effort !== undefined) checkEffort(effort);
   if (thinking !== undefined) checkThinking(thinking);
   if (settings === undefined) return;
   for (const name of ELSEWHERE)
@@ -42,6 +41,12 @@ export function checkModelOptions({ effort, thinking, settings }: Pick<AgentOpti
     const value: unknown = settings[name as keyof Settings];
     if (value !== undefined && !isRight(value)) throw invalidOption(`settings.${name}`, `must be ${what}, not ${shown(value)}`);
   }
+}
+
+/** @throws AgentError of kind `invalid-option` that names the levels */
+export function checkEffort(effort: unknown): void {
+  if (!(EFFORTS as readonly unknown[]).includes(effort))
+    throw invalidOption("effort", `must be one of ${EFFORTS.join(", ")}, not ${shown(effort)}`);
 }
 
 function checkThinking(thinking: ThinkingConfig): void {

@@ -5,9 +5,11 @@ import type {
   BudgetScope,
   Content,
   Decision,
+  EffortLevel,
   JsonObject,
   LifecycleEvent,
   Message,
+  PermissionMode,
   RunId,
   SessionId,
   Signal,
@@ -62,6 +64,14 @@ export interface Run<Out = unknown> extends AsyncIterable<AgentEvent> {
   /** From the next turn on, also in later runs of this agent in the session that name no model. Rejects when there is no such model. */
   setModel(model: string): Promise<void>;
   /**
+   * Sets the permission mode until the run ends, also after a resume: for the calls of the response that streams and of later ones. Calls that were
+   * judged before stay as they are, and so does a question that is open. Rules that deny still deny, and children that are at work keep the mode that they
+   * were started with. In a run that another one or an orchestrator started, it can only restrict. Rejects for a mode that does not exist.
+   */
+  setPermissionMode(mode: PermissionMode): Promise<void>;
+  /** Sets the effort until the run ends, from the next turn on; `null` is that of the agent. Rejects for one that the model does not take. */
+  setEffort(effort: EffortLevel | null): Promise<void>;
+  /**
    * Shortens the conversation before the next turn, by the agent's strategy: of this run, or of the next one of the session if this one
    * ends before.
    * @param options.keep what a summary is to keep in particular
@@ -104,6 +114,10 @@ export interface RunOptions {
   readonly session?: string | undefined;
   /** Instead of the agent's. */
   readonly model?: string | undefined;
+  /** Instead of the mode in the agent's `permissions`. Its rules hold as they are. */
+  readonly permissionMode?: PermissionMode | undefined;
+  /** Instead of the agent's. */
+  readonly effort?: EffortLevel | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Unix ms after which the run ends (`timeout`). */
   readonly deadline?: number | undefined;

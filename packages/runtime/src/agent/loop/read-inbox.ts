@@ -1,12 +1,13 @@
 import { AgentError, messageCodec, type InboxEntry, type JsonValue, type Message } from "@keelson/protocol";
 import { grantedPatterns } from "../definition/permissions/granted-rules.ts";
+import { areCallsUnjudged, currentPermissionMode } from "../features/permissions/run-policies.ts";
 import { applySignal } from "../features/signals/apply-signal.ts";
 import { planSignals, type SignalPlan } from "../features/signals/plan-signals.ts";
 import { runOf, sessionOf, type Loop } from "../turn/loop.ts";
 import { backgroundOf } from "../features/children/background.ts";
 
 /**
- * Reads what others wrote since the last point, and acts on it: steering, stop, abort, a new model, decisions, signals. Rules may look at
+ * Reads what others wrote since the last point, and acts on it: steering, stop, abort, another model, permission mode or effort, decisions, signals. Rules may look at
  * steering first. All of one reading goes into one append, so that nothing of it is lost or done twice.
  */
 export async function readInbox(loop: Loop): Promise<void> {
@@ -32,6 +33,21 @@ export async function readInbox(loop: Loop): Promise<void> {
         if (!late && (entry.agent ?? runOf(loop).agent) === runOf(loop).agent && entry.model !== runOf(loop).model)
           execution.put(key, "model-switch", { from: runOf(loop).model, to: entry.model, reason: "set-model" });
         break;
+      case "set-permission-mode": {
+        const from = currentPermissionMode(loop);
+        if (late || entry.mode === (runOf(loop).permissionMode ?? from)) break;
+        execution.put(key, "permission-mode-switch", {
+          from,
+          to: entry.mode,
+          ...(areCallsUnjudged(loop) && { openCalls: true as const }),
+        });
+        break;
+      }
+      case "set-effort": {
+        const from = runOf(loop).effort ?? null;
+        if (!late && entry.effort !== from) execution.put(key, "effort-switch", { from, to: entry.effort });
+        break;
+      }
       case "decision": {
         const request = session.run?.questions.get(entry.key);
         if (request && request.decision === undefined && entry.decision.type !== "other") {

@@ -6,6 +6,7 @@ import { hooksOf } from "../features/hooks/loop-hooks.ts";
 import { addHookRemarks, afterTools } from "../features/hooks/tool-hooks.ts";
 import { OUTPUT_TOO_EARLY, isOutputCall } from "../features/output/output-call.ts";
 import { outputOf } from "../features/output/run-output.ts";
+import { readInboxBeforeGates } from "../features/permissions/run-policies.ts";
 import { registerWaits } from "../features/signals/open-waits.ts";
 import { mayMove } from "../features/strategies/enforce-strategy.ts";
 import type { Loop } from "../turn/loop.ts";
@@ -33,6 +34,8 @@ export async function runCalls(loop: Loop, turn: string, parts: readonly ToolCal
   // All that the log says of a call stands behind this record.
   const isResumed = execution.has(key);
   execution.put(key, "tool-calls-start", { calls: parts.map(summaryOf) });
+  // After a crash some of the calls may have been judged already.
+  if (!isResumed && execution.hasUnread) await readInboxBeforeGates(loop);
   const open = isResumed ? arrived.filter((call) => !execution.has(`${call.key}/result`)) : arrived;
   const gated: (OpenCall | SettledCall)[] = [];
   for (const call of open) {

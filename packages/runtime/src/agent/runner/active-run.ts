@@ -2,9 +2,11 @@ import {
   AgentError,
   LogError,
   type AgentEvent,
+  type EffortLevel,
   type InboxMessage,
   type LogRecord,
   type Message,
+  type PermissionMode,
   type RunId,
   type SessionId,
   type Signal,
@@ -45,7 +47,10 @@ import { PartialOutputs } from "../features/output/partial-outputs.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
 import type { PartialValue } from "../definition/output/partial-value.ts";
 import { accountOf, type RunAccount } from "../turn/operator-output.ts";
-import { createModelSource } from "../definition/model-source.ts";
+import { createModelSource, modelsOf } from "../definition/model-source.ts";
+import { checkEffort } from "../definition/check-settings.ts";
+import { checkPermissionMode } from "../definition/permissions/check-permissions.ts";
+import { effortProblem } from "../../providers/fit-request.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { PendingApproval, Run, RunOutcome } from "../definition/run.ts";
 import { RunChildren } from "./run-children.ts";
@@ -181,6 +186,20 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
     await this.#tell({ type: "set-model", model, agent: agent.name }, { afterEnd: true });
   }
 
+  async setPermissionMode(mode: PermissionMode): Promise<void> {
+    checkPermissionMode("mode", mode);
+    await this.#tell({ type: "set-permission-mode", mode });
+  }
+
+  async setEffort(effort: EffortLevel | null): Promise<void> {
+    if (effort !== null) {
+      checkEffort(effort);
+      await this.#opened;
+      this.#checkEffortOfModel(effort);
+    }
+    await this.#tell({ type: "set-effort", effort });
+  }
+
   async compact(options: { readonly keep?: string | undefined } = {}): Promise<void> {
     await this.#tell(compactMessage("run.compact", options), { afterEnd: true });
   }
@@ -240,6 +259,15 @@ export class ActiveRun<Out> implements Run<Out>, LiveRun, ParentRun, JournalWatc
   get #state(): SessionState | undefined {
     const state = this.#journal?.state;
     return state?.run?.id === this.id ? state : undefined;
+  }
+
+  /** @throws AgentError of kind `invalid-option` for an effort that the model of the run does not take */
+  #checkEffortOfModel(effort: EffortLevel): void {
+    const { agent, runner } = this.#options;
+    const model = this.#state?.run?.model;
+    if (model === undefined) return;
+    const problem = effortProblem(effort, modelsOf(agent as Agent<unknown>, runner.services.models).resolve(model).facts);
+    if (problem !== undefined) throw invalidOption("effort", `cannot be set: ${model} ${problem}`);
   }
 
   /** @returns whether the run could still read it */

@@ -55,6 +55,8 @@ export async function beginRun(
     // What starts runs for others has an empty one to pass on, or none: the log says the same of both.
     ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(parent && { parent: { run: parent.run, ...(parent.session && { session: parent.session }) } }),
+    ...(options.permissionMode !== undefined && { permissionMode: options.permissionMode }),
+    ...(options.effort !== undefined && { effort: options.effort }),
   });
   journal.put(`${id}/terms`, "run-terms", {
     authority: authority,
@@ -71,6 +73,7 @@ export async function beginRun(
     ...(journal.inboxAtOpen > 0 && { inboxBase: journal.inboxAtOpen }),
     ...(options.deadline !== undefined && { deadline: options.deadline }),
     ...(origin.systemAddendum !== undefined && { systemAddendum: origin.systemAddendum }),
+    ...((origin.authority?.policies ?? []).length === 0 && { ownPolicy: true as const }),
   });
   if (machineState !== undefined) journal.put(`${id}/strategy`, "strategy-state", { agent: agent.name, state: machineState });
   if (input !== undefined) putInput(journal, id, agent, input);

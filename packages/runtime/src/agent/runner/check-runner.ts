@@ -1,7 +1,8 @@
-import type { EnvironmentSpec } from "@keelson/protocol";
+import { type EnvironmentSpec, PERMISSION_MODES } from "@keelson/protocol";
 import type { RunOptions } from "../definition/run.ts";
 import type { Agent } from "../definition/agent.ts";
 import { checkLimits } from "../definition/check-limits.ts";
+import { EFFORTS } from "../definition/check-settings.ts";
 import { checkMembers, invalidOption, shown } from "../definition/invalid-option.ts";
 import { checkOptionNames } from "../../json/option-names.ts";
 import { namedServers } from "../features/tool-sources/named-servers.ts";
@@ -105,6 +106,8 @@ const RUN_OPTIONS: { readonly [O in keyof Required<RunOptions & { readonly agent
   agent: [(value) => typeof value === "string", "the name of an agent"],
   session: [(value) => typeof value === "string", "the id of a session"],
   model: [(value) => typeof value === "string" && value !== "", 'a model such as "anthropic/claude-haiku-4-5"'],
+  permissionMode: oneOf(...PERMISSION_MODES),
+  effort: oneOf(...EFFORTS),
   signal: having("addEventListener", "removeEventListener"),
   deadline: [(value) => Number.isFinite(value), "a time in Unix milliseconds"],
   limits: elsewhere,

@@ -1,5 +1,4 @@
-import type { Authority } from "@keelson/protocol";
-import type { InferenceSettings } from "../../context/compile-request.ts";
+import type { Authority, PermissionMode } from "@keelson/protocol";
 import { Context } from "../../context/context.ts";
 import type { Execution } from "../../session/execution.ts";
 import type { Agent } from "../definition/agent.ts";
@@ -16,7 +15,7 @@ import { turnToolsOf } from "../features/tool-sources/turn-tools.ts";
 import { bindHooks } from "../features/hooks/loop-hooks.ts";
 import { AttemptSignal } from "../turn/attempt-signal.ts";
 import { callPrefixOf } from "../turn/call-id.ts";
-import type { Loop } from "../turn/loop.ts";
+import { runOf, type Loop } from "../turn/loop.ts";
 import type { Limits } from "../definition/limits.ts";
 import { modelsOf } from "../definition/model-source.ts";
 import { bindPartials, type PartialOutputs } from "../features/output/partial-outputs.ts";
@@ -26,29 +25,37 @@ import { RunBinding } from "../turn/run-binding.ts";
 import { bindConstraint } from "../features/strategies/constraint.ts";
 import { planRequest } from "../loop/plan-request.ts";
 import { readInbox } from "../loop/read-inbox.ts";
+import { requestSettings } from "../loop/request-settings.ts";
 import { oneAtATime } from "../loop/one-at-a-time.ts";
 import { RunParts } from "../turn/run-parts.ts";
 import type { RunnerServices } from "../turn/runner-services.ts";
 import { MOMENTS } from "../loop/moments.ts";
 import { bindMoments, type Moments } from "../turn/moments.ts";
-import { bindPolicies } from "../features/permissions/run-policies.ts";
+import { bindPolicies, currentPermissionMode } from "../features/permissions/run-policies.ts";
 import { bindSignals } from "../features/signals/run-signals.ts";
 import { bindEffects } from "../features/effects/run-effects.ts";
 import { bindOutput } from "../features/output/run-output.ts";
 
 const DEFAULT_MAX_DEPTH = 8;
 
-/** What the agent may do where it was started: what it was given, less what its own definition takes away. */
-export function authorityOf(agent: Agent<unknown>, services: Pick<RunnerServices, "maxDepth">, given?: Authority): Authority {
-  const { allowedTools, permissions, sandbox } = agent.options;
+/**
+ * Returns the authority of an agent where it is started: the one that it was given, less the rights that its own definition takes away.
+ * @param mode the permission mode of its own policy, instead of the one in its definition
+ */
+export function authorityOf(
+  agent: Agent<unknown>,
+  services: Pick<RunnerServices, "maxDepth">,
+  given?: Authority,
+  mode?: PermissionMode,
+): Authority {
+  const { allowedTools, sandbox } = agent.options;
+  const permissions = mode === undefined ? agent.options.permissions : { ...agent.options.permissions, mode };
+  const own = permissionPolicy({ ...agent.options, permissions });
   const sandboxes = sandbox?.enabled === true ? [sandbox] : undefined;
   if (given === undefined)
-    return narrowAuthority(
-      { policies: [], depth: services.maxDepth ?? DEFAULT_MAX_DEPTH },
-      { policies: [permissionPolicy(agent.options)], allowedTools, sandboxes },
-    );
+    return narrowAuthority({ policies: [], depth: services.maxDepth ?? DEFAULT_MAX_DEPTH }, { policies: [own], allowedTools, sandboxes });
   // Whoever starts a run without any policy restricts it by other means only: the agent's own is then the root.
-  if (given.policies.length === 0) return narrowAuthority(given, { policies: [permissionPolicy(agent.options)], allowedTools, sandboxes });
+  if (given.policies.length === 0) return narrowAuthority(given, { policies: [own], allowedTools, sandboxes });
   // A child that names no mode has its parent's: only what it says itself takes something away.
   return narrowAuthority(given, { ...(permissions && { policy: permissions }), allowedTools, sandboxes });
 }
@@ -73,8 +80,6 @@ export interface LoopParts {
   readonly moments?: Moments | undefined;
 }
 
-const NO_SETTINGS: InferenceSettings = {};
-
 /** Binds an agent to one run of it. */
 export function createLoop({
   services,
@@ -93,7 +98,7 @@ export function createLoop({
 }: LoopParts): Loop {
   const { journal } = execution;
   const { state } = journal;
-  const { settings, effort, thinking, cwd, env, rules } = agent.options;
+  const { cwd, env, rules } = agent.options;
   const context = given ?? new Context({ conversation: state.conversation, ...(rules && { rules }) });
   const { files, state: reader, secrets } = services;
   context.bind(
@@ -104,6 +109,7 @@ export function createLoop({
         return compactForContext(loop, key, strategy);
       },
       state: reader,
+      permissionMode: () => currentPermissionMode(loop),
     }),
   );
   const exec = services.exec && (env || cwd !== undefined) ? startedIn(services.exec, { cwd, env }) : services.exec;
@@ -116,7 +122,9 @@ export function createLoop({
       return turnToolsOf(loop).schemas;
     },
     limits,
-    settings: effort || thinking ? { ...settings, ...(effort && { effort }), ...(thinking && { thinking }) } : (settings ?? NO_SETTINGS),
+    get settings() {
+      return requestSettings(agent, runOf(loop).effort);
+    },
     context,
     execution,
     callPrefix: callPrefixOf(execution.runId),

@@ -1,8 +1,10 @@
 import {
   isSuspendReason,
   type Decision,
+  type EffortLevel,
   type Message,
   type OpenQuestion,
+  type PermissionMode,
   type RunId,
   type SessionId,
   type Signal,
@@ -22,7 +24,9 @@ import { beginOnly } from "./begin-only.ts";
 import { checkBudgets } from "../definition/budget/check-budgets.ts";
 import { invalidOption, shown } from "../definition/invalid-option.ts";
 import { hasSources } from "../definition/tool-sources/has-sources.ts";
+import { checkPermissionMode } from "../definition/permissions/check-permissions.ts";
 import { checkRuleTools } from "../definition/permissions/check-rule-tools.ts";
+import { checkEffort } from "../definition/check-settings.ts";
 import { ANY_MODEL, checkImages } from "./check-images.ts";
 import { checkRun, checkRunnerOptions } from "./check-runner.ts";
 import { checkModels, chooseAgent, collectAgents } from "./collect-agents.ts";
@@ -99,6 +103,10 @@ interface RunnerBase {
   interrupt(session: string, reason?: string): Promise<void>;
   /** `run.abort()`, likewise. */
   abort(session: string, reason?: string): Promise<void>;
+  /** `run.setPermissionMode()` of a session's run, from any process. It reaches the run as a signal does, and rejects alike. */
+  setPermissionMode(session: string, mode: PermissionMode): Promise<void>;
+  /** `run.setEffort()`, likewise; whether the model takes the effort is found out by its next call. */
+  setEffort(session: string, effort: EffortLevel | null): Promise<void>;
   /** `run.compact()` of a session, from any process, also after the end of its run. Rejects with AgentError `session` if there is no run. */
   compact(session: string, options?: { readonly keep?: string | undefined; readonly key?: string | undefined }): Promise<void>;
   /** `run.steer()`, likewise. */
@@ -241,6 +249,16 @@ export function createRunnerWith(
 
     abort: (session, reason) =>
       writeToRun(services, session, `abort/${services.newId()}`, { type: "abort", ...(reason !== undefined && { reason }) }),
+
+    async setPermissionMode(session, mode) {
+      checkPermissionMode("mode", mode);
+      await writeToRun(services, session, `set-permission-mode/${services.newId()}`, { type: "set-permission-mode", mode });
+    },
+
+    async setEffort(session, effort) {
+      if (effort !== null) checkEffort(effort);
+      await writeToRun(services, session, `set-effort/${services.newId()}`, { type: "set-effort", effort });
+    },
 
     async compact(session, { key = services.newId(), ...options } = {}) {
       await writeToRun(services, session, `compact/${key}`, compactMessage("runner.compact", options), { afterEnd: true });

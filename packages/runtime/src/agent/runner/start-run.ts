@@ -31,7 +31,7 @@ export function startRun(
   if (options.model !== undefined) createModelSource([agent.options.model], services.models).resolve(options.model);
   // What a parent passes on was looked at where it came in.
   if (origin.parent === undefined) checkImages("input", input, shownTo(agent, services, options.model));
-  const own = authorityOf(agent, services, origin.authority);
+  const own = authorityOf(agent, services, origin.authority, options.permissionMode);
   const unbudgeted = origin.allowedTools === undefined ? own : narrowAuthority(own, { allowedTools: origin.allowedTools });
   const limits = limitsOf(agent.options.limits, options.limits, unbudgeted);
   const authority = withBudgets(unbudgeted, { id, limits, shared: services.budgets, given: options.budgets });

@@ -29,7 +29,7 @@ export interface Loop {
   /** The tools that the model may call in this turn, as it is told of them; fewer in the states of a strategy: `schemasOf`. */
   readonly schemas: readonly ToolSchema[];
   readonly limits: Limits;
-  /** What the agent says of every request. */
+  /** The settings of every request: those of the agent, with the effort of the run. */
   readonly settings: InferenceSettings;
   readonly context: Context;
   readonly execution: Execution;

@@ -1,4 +1,4 @@
-import type { CompactionPolicy, Message, SessionId, StateReader } from "@keelson/protocol";
+import type { CompactionPolicy, JsonObject, Message, PermissionMode, SessionId, StateReader } from "@keelson/protocol";
 import type { CompactionStrategy } from "../../context/compaction/strategy.ts";
 import type { ContextBinding } from "../../context/rule.ts";
 import type { ContextMetrics } from "../../context/rule.ts";
@@ -12,17 +12,26 @@ export class RunBinding implements ContextBinding {
   readonly planned: () => PlannedRequest;
   readonly compact: (key: string, strategy: CompactionStrategy) => Promise<boolean>;
   readonly state: StateReader | undefined;
+  readonly permissionMode: () => PermissionMode;
   #injected = 0;
 
-  constructor(execution: Execution, { planned, compact, state }: Pick<RunBinding, "planned" | "compact" | "state">) {
+  constructor(
+    execution: Execution,
+    { planned, compact, state, permissionMode }: Pick<RunBinding, "planned" | "compact" | "state" | "permissionMode">,
+  ) {
     this.#execution = execution;
     this.planned = planned;
     this.compact = compact;
     this.state = state;
+    this.permissionMode = permissionMode;
   }
 
   get session(): SessionId {
     return this.#execution.session;
+  }
+
+  get kept(): JsonObject | undefined {
+    return this.#execution.journal.state.kept;
   }
 
   append(

@@ -12,6 +12,8 @@ export type RunRecordType =
   | "instructions"
   | "inbox-read"
   | "model-switch"
+  | "permission-mode-switch"
+  | "effort-switch"
   | "definition-change"
   | "run-context"
   | "events-shown"
@@ -32,6 +34,7 @@ export const RUN_FOLDS: Folds<RunRecordType> = {
       model: data.model,
       metadata: data.metadata ?? {},
       ...(data.parent && { parent: data.parent }),
+      ...(data.effort !== undefined && { effort: data.effort }),
       startSeq: record.seq,
       startedAt: record.at,
       status: "working",
@@ -103,6 +106,16 @@ export const RUN_FOLDS: Folds<RunRecordType> = {
   },
   "model-switch": (state, _record, data) => {
     running(state).model = data.to;
+  },
+  "permission-mode-switch": (state, _record, data) => {
+    const run = running(state);
+    run.permissionMode = data.to;
+    if (data.openCalls) run.callsPermissionMode = data.to;
+  },
+  "effort-switch": (state, _record, data) => {
+    const run = running(state);
+    if (data.to === null) delete run.effort;
+    else run.effort = data.to;
   },
   "definition-change": (state, _record, data) => {
     const run = running(state);

@@ -76,6 +76,7 @@ export const TURN_FOLDS: Folds<TurnRecordType> = {
     if (run.strategyState !== undefined) run.callsState = run.strategyState;
     if (state.untrusted.length > 0) run.callsUntrusted = state.untrusted;
     else if (run.callsUntrusted) delete run.callsUntrusted;
+    if (run.permissionMode !== undefined) run.callsPermissionMode = run.permissionMode;
     if (state.kept !== undefined) run.callsKept = state.kept;
     else if (run.callsKept) delete run.callsKept;
   },

@@ -17,7 +17,7 @@ import { fromBytes, toBytes } from "./snapshot-bytes.ts";
  * Which state a fold makes of a log. It grows with every change of `SessionState` or of what a fold keeps in it: a snapshot of
  * another version is not read, and the log is folded from its beginning.
  */
-export const FOLD_VERSION = 8;
+export const FOLD_VERSION = 9;
 
 /** A snapshot is due once so many records stand behind the newest. */
 export const RECORDS_PER_SNAPSHOT = 500;

@@ -7,8 +7,7 @@ import { checkMembers, invalidOption, shown } from "../invalid-option.ts";
 export function checkPermissions(permissions: NonNullable<AgentOptions["permissions"]>): void {
   checkMembers("permissions", permissions, ["mode", "rules", "sensitivePaths", "bounds"], '{ mode: "plan-only" }');
   const { mode, rules, sensitivePaths, bounds } = permissions;
-  if (mode !== undefined && !PERMISSION_MODES.includes(mode))
-    throw invalidOption("permissions.mode", `must be one of ${PERMISSION_MODES.join(", ")}, not ${shown(mode)}`);
+  if (mode !== undefined) checkPermissionMode("permissions.mode", mode);
   if (rules !== undefined && !Array.isArray(rules))
     throw invalidOption(
       "permissions.rules",
@@ -16,6 +15,12 @@ export function checkPermissions(permissions: NonNullable<AgentOptions["permissi
     );
   if (sensitivePaths !== undefined && sensitivePaths !== false) checkSensitivePaths(sensitivePaths);
   if (bounds !== undefined) checkBounds(bounds);
+}
+
+/** @throws AgentError of kind `invalid-option` that names the modes */
+export function checkPermissionMode(option: string, mode: unknown): void {
+  if (!(PERMISSION_MODES as readonly unknown[]).includes(mode))
+    throw invalidOption(option, `must be one of ${PERMISSION_MODES.join(", ")}, not ${shown(mode)}`);
 }
 
 function checkBounds(bounds: EffectBounds): void {

@@ -1,3 +1,4 @@
+import type { PermissionMode, Tool } from "@keelson/protocol";
 import type { AgentOptions } from "../../../agent/index.ts";
 import type { EngineScenario } from "../engine-scenario.ts";
 import type { ScenarioKit, ScenarioTurn } from "../scenario-kit.ts";
@@ -17,6 +18,16 @@ function payer(kit: ScenarioKit, turns: readonly ScenarioTurn[]): Omit<AgentOpti
       ],
     },
   };
+}
+
+/** A tool that sets the permission mode of the run that calls it, as another process would. */
+function setsMode(kit: ScenarioKit, name: string, mode: PermissionMode): Tool {
+  return kit.tool(name, "read", {
+    output: async (_input, { session }) => {
+      await kit.runner().setPermissionMode(session, mode);
+      return mode;
+    },
+  });
 }
 
 export const APPROVALS: readonly EngineScenario[] = [
@@ -101,6 +112,16 @@ export const APPROVALS: readonly EngineScenario[] = [
       { type: "decide", tool: "pay", decision: { type: "allow" } },
     ],
     ends: { reason: "complete", text: "It is paid after all." },
+    writes: { pay: 1 },
+  }),
+  oneAgent({
+    name: "a-permission-mode-that-is-set",
+    about,
+    options: (kit) => ({
+      model: kit.model([call("loosen"), call("pay"), call("tighten"), call("pay"), "It is paid once."]),
+      tools: [kit.tool("pay", "write", { risk: "high" }), setsMode(kit, "loosen", "bypass-all"), setsMode(kit, "tighten", "plan-only")],
+    }),
+    ends: { reason: "complete", text: "It is paid once." },
     writes: { pay: 1 },
   }),
   oneAgent({

@@ -1,0 +1,79 @@
+import type { ApprovalRequest } from "@keelson/protocol";
+import { type PlanAnswer, planIn } from "../core/plan-answer.ts";
+import { planLines } from "../render/plan-lines.ts";
+import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
+
+/** `edit`: the plan is in the line. `words`: what is missing in it. */
+type Step = "question" | "edit" | "words";
+
+const PROMPT = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+const EDITED_PROMPT = "your plan: [y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+
+/** The question of a plan, from showing it to its answer. The plan can be edited before it is accepted. */
+export function createPlanDialog(
+  request: Pick<ApprovalRequest, "input">,
+  { screen, style, input, decide }: QuestionDialogOptions,
+): QuestionDialog {
+  const presented = planIn(request.input);
+  let plan = presented;
+  let step: Step = "question";
+  const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
+  const prompt = (): string => (plan === presented ? PROMPT : EDITED_PROMPT);
+
+  function askAgain(): void {
+    step = "question";
+    input.answer(prompt(), "");
+  }
+
+  function tell(answer: PlanAnswer): void {
+    decide({ type: "supply", output: answer }, "session");
+  }
+
+  function accept(decision: PlanAnswer["decision"]): void {
+    tell({ decision, ...(plan !== presented && { plan }) });
+  }
+
+  function answerQuestion(line: string): void {
+    const given = line.trim().toLowerCase();
+    if (given === "y" || given === "yes") return accept("accept");
+    if (given === "a" || given === "allow") return accept("accept-edits");
+    if (given === "e" || given === "edit") {
+      step = "edit";
+      return input.answer("plan › ", plan);
+    }
+    if (given === "n" || given === "no") {
+      step = "words";
+      return input.answer("what should be planned otherwise › ", "");
+    }
+    const kept = given === "" ? "" : "; what you typed is kept for your next message";
+    warn(`answer with one of y (yes), a (yes, and edits of files need no question), e (edit the plan), n (no), and Enter${kept}`);
+    input.question(prompt(), given === "" ? undefined : line);
+  }
+
+  function answerEdit(text: string): void {
+    if (text.trim() !== "" && text.trim() !== plan.trim()) {
+      plan = text;
+      screen.block(["", ...planLines(plan, { style, columns: screen.columns })]);
+    }
+    askAgain();
+  }
+
+  return {
+    open() {
+      const title = `${style.yellow("?")} ${style.bold("The agent presents a plan:")}`;
+      screen.block(["", title, ...planLines(plan, { style, columns: screen.columns })]);
+      input.question(prompt());
+    },
+    answer(line) {
+      if (step === "question") return answerQuestion(line);
+      if (step === "edit") return answerEdit(line);
+      if (line.trim() === "") return askAgain();
+      tell({ decision: "keep-planning", words: line.trim() });
+    },
+    back() {
+      if (step === "question") return false;
+      askAgain();
+      return true;
+    },
+  };
+}
