@@ -27,13 +27,17 @@ Object.assign(globalThis, {
     startTicking(act, calledByHand() ? NEVER_MS : ms, ...args),
 });
 
-process.stdin.on("keypress", (_text: unknown, key: { readonly sequence?: string } | undefined) => {
-  if (key?.sequence !== PAUSE) return;
+const { emit } = process.stdin;
+process.stdin.emit = function (this: typeof process.stdin, event: string | symbol, ...args: unknown[]): boolean {
+  const isTaken = Reflect.apply(emit, this, [event, ...args]);
   // After the command has heard of it, as of any key.
-  setImmediate(() => {
-    for (const [timer, act] of [...held]) {
-      globalThis.clearTimeout(timer as NodeJS.Timeout);
-      act();
-    }
-  });
-});
+  if (event === "data" && String(args[0]).includes(PAUSE)) setImmediate(passTime);
+  return isTaken;
+};
+
+function passTime(): void {
+  for (const [timer, act] of [...held]) {
+    globalThis.clearTimeout(timer as NodeJS.Timeout);
+    act();
+  }
+}

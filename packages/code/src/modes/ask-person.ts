@@ -1,5 +1,6 @@
 import type { CommandHost } from "../core/command-host.ts";
 import type { LiveScreen } from "../terminal/live-screen.ts";
+import { showInput } from "./show-input.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface PersonQuestion<Answer> {
@@ -20,9 +21,8 @@ export async function askPerson<Answer>(
   const leave = (): void => tell(otherwise);
   const input = createTerminalInput({
     input: stdin,
-    columns: screen.columns,
     history: [],
-    draw: (line) => screen.input(line),
+    onChange: () => showInput(screen, input.part),
     onMessage: onLine,
     onAnswer: onLine,
     onInterrupt: leave,

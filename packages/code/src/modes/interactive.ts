@@ -34,6 +34,7 @@ import { createSlashCommandTable } from "../slash-commands/slash-command-table.t
 import { markdownCommands } from "../slash-commands/find-markdown-commands.ts";
 import { userHome } from "../settings/settings-places.ts";
 import { createConversation } from "./conversation.ts";
+import { showInput } from "./show-input.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 export interface ConverseOptions {
@@ -135,9 +136,9 @@ export async function converse(
 
   const input = createTerminalInput({
     input: stdin,
-    columns: screen.columns,
     history: earlier,
-    draw: (line) => screen.input(line),
+    style,
+    onChange: () => showInput(screen, input.part),
     onMessage(text) {
       if (text.trim() !== "") typed.push(text);
       conversation.message(text);

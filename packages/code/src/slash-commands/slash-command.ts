@@ -2,6 +2,15 @@ import type { ApprovalRequest } from "@keelson/protocol";
 import type { Run } from "keelson";
 import type { Style } from "../text/style.ts";
 
+/** A text that can be put in place of what a person has typed so far. */
+export interface Suggestion {
+  /** Replaces what was typed. */
+  readonly value: string;
+  /** Shown in place of `value`. */
+  readonly label?: string;
+  readonly description?: string;
+}
+
 /** A command that a person types into the prompt: a slash, its name, and perhaps an argument. */
 export interface SlashCommand {
   /** Without the slash. */
@@ -13,6 +22,8 @@ export interface SlashCommand {
   readonly description: string;
   /** The file that it was read from. Absent: it is a part of the program. */
   readonly file?: string;
+  /** Returns suggestions for an argument of which this much is typed, best first. Absent: the argument has none. */
+  complete?(argument: string): Promise<readonly Suggestion[]>;
   /**
    * @param argument the text behind the name, without blanks around it
    * @returns lines to show; what they hold of others must be printable

@@ -1,0 +1,60 @@
+import type { AutocompleteProvider } from "@earendil-works/pi-tui";
+import { printableLine } from "../../text/printable.ts";
+import { fromEditable, toEditable } from "../stand-ins.ts";
+import { type Completion, type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
+
+/** A source of completions as the editor of the library asks it, with what the menu shows last. */
+export interface CompletionMenu {
+  readonly provider: AutocompleteProvider;
+  /** True if the text before the cursor ends with a suggestion of the last menu, so that Enter sends. */
+  isComplete(before: string): boolean;
+  /** Calls `ask`, which opens the menu again. A single suggestion is shown then and not inserted. */
+  reopen(ask: () => void): void;
+}
+
+export function createCompletionMenu(source: CompletionSource): CompletionMenu {
+  let last: Completion | undefined;
+  let isReopening = false;
+  const provider: AutocompleteProvider = {
+    async getSuggestions(lines, line, column, { signal, force = false }) {
+      const hasSingle = !isReopening;
+      isReopening = false;
+      const above = lines.slice(0, line).map(fromEditable);
+      const before = fromEditable((lines[line] ?? "").slice(0, column));
+      const found = await source.complete({ above, before }, { signal, isAsked: force });
+      if (signal.aborted || found === undefined || found.suggestions.length === 0) return null;
+      // The library inserts the only suggestion of a key.
+      if (!hasSingle && found.suggestions.length === 1) return null;
+      last = found;
+      return {
+        prefix: toEditable(found.prefix),
+        items: found.suggestions.slice(0, MAX_SUGGESTIONS).map(({ value, label, description }) => ({
+          value: toEditable(value),
+          label: printableLine(label ?? value.trimEnd()),
+          ...(description !== undefined && { description: printableLine(description) }),
+        })),
+      };
+    },
+    applyCompletion(lines, line, column, item, prefix) {
+      const text = lines[line] ?? "";
+      const before = text.slice(0, column);
+      const start = before.endsWith(prefix) ? column - prefix.length : column;
+      // A blank that follows the cursor serves as the one of the suggestion.
+      const after = text.slice(column);
+      const value = item.value.endsWith(" ") && after.startsWith(" ") ? item.value.slice(0, -1) : item.value;
+      return {
+        lines: lines.with(line, text.slice(0, start) + value + after),
+        cursorLine: line,
+        cursorCol: start + value.length,
+      };
+    },
+  };
+  return {
+    provider,
+    isComplete: (before) => last?.suggestions.some(({ value }) => before.endsWith(value.trimEnd()) && value.trimEnd() !== "") === true,
+    reopen(ask) {
+      isReopening = true;
+      ask();
+    },
+  };
+}
