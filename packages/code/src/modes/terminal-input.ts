@@ -61,6 +61,11 @@ export interface TerminalInput {
   setDraft(text: string): void;
   /** Inserts a text at the cursor of the message. */
   insert(text: string): void;
+  /**
+   * Lends the keys to another part of the screen, such as a list. Pastes arrive as keys of several characters.
+   * @returns a function that ends the loan
+   */
+  lend(handle: (sequence: string) => void): () => void;
   /** Runs a program that needs the terminal: until it ends, no key is read here. */
   suspend<Result>(program: () => Promise<Result>): Promise<Result>;
   close(): void;
@@ -99,6 +104,7 @@ export function createTerminalInput({
   let settling = false;
   /** A key came since. */
   let typing = false;
+  let borrower: ((sequence: string) => void) | undefined;
 
   const draft = createPromptEditor({ style, history, completions, onChange, onSend: onMessage });
   const reply = createPromptEditor({ style, isOneLine: true, onChange, onSend: onAnswer });
@@ -143,6 +149,7 @@ export function createTerminalInput({
 
   function onSequence(sequence: string): void {
     if (isRelease(sequence)) return;
+    if (borrower !== undefined) return borrower(sequence);
     const action = keyAction(sequence);
     if (action === "stop") return edited().close() ? redraw() : onEscape();
     typing = true;
@@ -158,6 +165,7 @@ export function createTerminalInput({
   }
 
   function onPaste(text: string): void {
+    if (borrower !== undefined) return borrower(text);
     typing = true;
     quiet.key();
     // No person pastes an answer to a question: this is text that was under way.
@@ -217,6 +225,12 @@ export function createTerminalInput({
     insert(text) {
       draft.insert(text);
       redraw();
+    },
+    lend(handle) {
+      borrower = handle;
+      return () => {
+        if (borrower === handle) borrower = undefined;
+      };
     },
     async suspend(program) {
       leave();

@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import type { Vfs } from "@keelson/protocol";
 
 /** The files of a project, as searches find them. */
@@ -8,6 +9,8 @@ export interface ProjectFiles {
 
 export interface ProjectFilesOptions {
   readonly files: Pick<Vfs, "glob">;
+  /** The working directory, absolute. */
+  readonly cwd: string;
   /** Unix ms. */
   now(): number;
   readonly maxFiles?: number;
@@ -16,12 +19,12 @@ export interface ProjectFilesOptions {
 const KEPT_MS = 5_000;
 const MAX_FILES = 200_000;
 
-export function createProjectFiles({ files, now, maxFiles = MAX_FILES }: ProjectFilesOptions): ProjectFiles {
+export function createProjectFiles({ files, cwd, now, maxFiles = MAX_FILES }: ProjectFilesOptions): ProjectFiles {
   let listed: { readonly at: number; readonly paths: Promise<readonly string[]> } | undefined;
 
   async function read(): Promise<readonly string[]> {
     const entries = await files.glob("**/*", { gitignore: true, leaveOut: ["node_modules"], limit: maxFiles });
-    return entries.map(({ path, isDir }) => (isDir ? `${path}/` : path)).toSorted(byDepth);
+    return entries.map(({ path, isDir }) => `${relative(cwd, path)}${isDir ? "/" : ""}`).toSorted(byDepth);
   }
 
   return {
