@@ -1,5 +1,5 @@
 import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type SessionId } from "@keelson/protocol";
-import type { PendingApproval, Run } from "keelson";
+import type { PendingApproval, Run, RunInput } from "keelson";
 import { COMPACT_AT } from "../core/compaction.ts";
 import { createContextWarning } from "../render/context-warning.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -11,6 +11,7 @@ import { parseSlashLine, type SlashLine } from "../slash-commands/parse-slash-li
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { decisionCommands, decisionLines } from "./decision-commands.ts";
 import { createInterrupt, type InterruptKeys } from "./interrupts.ts";
+import type { MessageQueue } from "./message-queue.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import { createQuestionDialog } from "./question-dialog.ts";
 import type { QuestionDialog } from "./question-steps.ts";
@@ -40,6 +41,12 @@ export interface ConversationOptions {
   readonly input: Pick<TerminalInput, "message" | "question" | "answer" | "clear">;
   /** The person wants to leave, and no run is open. */
   quit(): void;
+  /** Holds messages until the run can read them. Absent: they steer it immediately. */
+  readonly queue?: Pick<MessageQueue, "send" | "following" | "takeAll">;
+  /** Returns a message as the agent gets it. Default: as it was typed. */
+  readonly outgoing?: (text: string) => Promise<RunInput>;
+  /** Returns messages that the run did not read to the input. */
+  readonly giveBack?: (texts: readonly string[]) => void;
 }
 
 /** What a person does in a terminal, turned into runs, answers and steering. */
@@ -52,6 +59,8 @@ export interface Conversation {
   /** Esc: leaves what is being answered, else ends what the agent does now, commands included. */
   escape(): void;
   end(): void;
+  /** Steers the run that is under way. */
+  deliver(text: string): void;
   /** Shows a run that is already under way. */
   follow(run: Run<unknown>): Promise<void>;
   /** Resolves when no run is open. */
@@ -60,7 +69,9 @@ export interface Conversation {
 
 const PROMPT = "› ";
 
-export function createConversation({ screen, style, host, commands, model: firstModel, input, quit }: ConversationOptions): Conversation {
+export function createConversation(options: ConversationOptions): Conversation {
+  const { screen, style, host, commands, model: firstModel, input, quit } = options;
+  const { queue, outgoing, giveBack = () => {} } = options;
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptKeys: InterruptKeys | undefined;
@@ -126,7 +137,8 @@ export function createConversation({ screen, style, host, commands, model: first
     const view = createRunView({ screen, style, now: host.now, model, questions: false, onContext });
     questions.collect(followed).catch(failed);
     try {
-      const last = await watchRun(untilOver(calls.following(questions.following(followed))), view, { live: true });
+      const shown = calls.following(questions.following(followed));
+      const last = await watchRun(untilOver(queue === undefined ? shown : queue.following(shown)), view, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       if (error !== undefined && last !== "error") failed(error);
       waiting = reason.startsWith("awaiting-");
@@ -140,10 +152,15 @@ export function createConversation({ screen, style, host, commands, model: first
     screen.status(undefined);
     run = undefined;
     over = false;
+    const isStopped = stopping;
     stopping = false;
     interruptKeys = undefined;
     questions.clear();
-    if (leaving) quit();
+    const unread = queue?.takeAll() ?? [];
+    if (leaving) return quit();
+    // A person who stopped the run decides again about what they had written for it.
+    if (isStopped) giveBack(unread);
+    else if (unread.length > 0) following = following.then(() => start(unread.join("\n\n")));
   }
 
   async function* untilOver(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
@@ -206,7 +223,18 @@ export function createConversation({ screen, style, host, commands, model: first
   function send(text: string): void {
     // A run that is over reads nothing, though it takes a moment to leave its session.
     if (over) following = following.then(() => (leaving ? undefined : start(text)));
-    else if (!withRun((on) => void on.steer(text).catch(failed))) following = start(text);
+    else if (run === undefined && early === undefined) following = start(text);
+    else if (queue !== undefined) queue.send(text);
+    else deliver(text);
+  }
+
+  function deliver(text: string): void {
+    if (!withRun((on) => void steer(on, text).catch(failed))) following = start(text);
+  }
+
+  async function steer(on: Run<unknown>, text: string): Promise<void> {
+    const content = outgoing === undefined ? text : await outgoing(text);
+    await on.steer(typeof content === "string" ? content : { role: "user", content });
   }
 
   /** Has the run end; a second time is left to who wants more than that. */
@@ -251,6 +279,7 @@ export function createConversation({ screen, style, host, commands, model: first
       if (dialog?.steps.back() !== true && withRun(() => interruptKeys?.escape())) stopping = true;
     },
     end,
+    deliver,
     follow(followed) {
       following = follow(followed);
       return following;

@@ -1,6 +1,8 @@
 import type { SessionId } from "@keelson/protocol";
 import type { ModelRegistry } from "keelson/providers";
-import type { Policy } from "keelson/security";
+import { createDiskVfs } from "keelson/environment";
+import { type Policy, redactExecutor } from "keelson/security";
+import { createCodingExecutor } from "../core/coding-executor.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
 import { createFileHistory, rewoundText } from "../history/index.ts";
 import { readHistory, writeHistory } from "../core/history.ts";
@@ -14,6 +16,10 @@ import { workingFolders } from "../core/working-folders.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import type { Stores } from "../core/stores.ts";
+import { createCommandSuggestions } from "../editor/completions/command-suggestions.ts";
+import { firstCompletion } from "../editor/completions/completion-source.ts";
+import { createFileSuggestions } from "../editor/completions/file-suggestions.ts";
+import { createProjectFiles } from "../editor/completions/project-files.ts";
 import { instructionStretches } from "../instructions/index.ts";
 import { contextLines } from "../render/context-lines.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
@@ -34,8 +40,8 @@ import { createSlashCommandTable } from "../slash-commands/slash-command-table.t
 import { markdownCommands } from "../slash-commands/find-markdown-commands.ts";
 import { userHome } from "../settings/settings-places.ts";
 import { createConversation } from "./conversation.ts";
+import { createPersonInput } from "./person-input.ts";
 import { showInput } from "./show-input.ts";
-import { createTerminalInput } from "./terminal-input.ts";
 
 export interface ConverseOptions {
   readonly stores: Stores;
@@ -134,20 +140,6 @@ export async function converse(
     if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
   }
 
-  const input = createTerminalInput({
-    input: stdin,
-    history: earlier,
-    style,
-    onChange: () => showInput(screen, input.part),
-    onMessage(text) {
-      if (text.trim() !== "") typed.push(text);
-      conversation.message(text);
-    },
-    onAnswer: (text) => conversation.answer(text),
-    onInterrupt: () => conversation.interrupt(),
-    onEscape: () => conversation.escape(),
-    onEnd: () => conversation.end(),
-  });
   /** Sent to the agent with the next message, because its files are not as it left them. */
   const rewound: string[] = [];
   const undoing = undoCommands({
@@ -155,6 +147,36 @@ export async function converse(
     session: () => session,
     onFilesChanged: (paths, action) => void rewound.push(rewoundText(paths, action)),
   });
+  const commands = createSlashCommandTable([...sessionCommands({ facts, trustLeftOut, compact }, undoing), ...fileCommands]);
+  const ownFolders = workingFolders(launch, project);
+  const person = createPersonInput({
+    ...{ stdin, screen, style, environment, cwd: launch.cwd, history: earlier },
+    exec: redactExecutor(
+      createCodingExecutor(launch.cwd, {
+        ...{ sandbox: launch.inSandbox === true, policy, variables: project.settings.variables, folders: ownFolders, home: stores.home.path },
+      }),
+      secrets.redactor,
+    ),
+    completions: firstCompletion([
+      createCommandSuggestions(commands),
+      createFileSuggestions({
+        cwd: launch.cwd,
+        project: createProjectFiles({ files: createDiskVfs({ root: launch.cwd }), cwd: launch.cwd, now: host.now }),
+        folders: ownFolders,
+        ...(environment["HOME"] !== undefined && { home: environment["HOME"] }),
+      }),
+    ]),
+    onChange: () => showInput(screen, input.part),
+    onTyped: (text) => void typed.push(text),
+    onMessage: (text) => conversation.message(text),
+    onAnswer: (text) => conversation.answer(text),
+    onInterrupt: () => conversation.interrupt(),
+    onEscape: () => conversation.escape(),
+    onEnd: () => conversation.end(),
+    onKey() {},
+    deliver: (text) => conversation.deliver(text),
+  });
+  const { input } = person;
   const conversation = createConversation({
     screen,
     style,
@@ -163,7 +185,12 @@ export async function converse(
       async start(text, model) {
         session ??= await newSession(runner, folderTags(launch.cwd, stores.home.path));
         history.mark(session);
-        const told = [...rewound.splice(0), text].join("\n\n");
+        const content = await person.outgoing(text);
+        const before = rewound.splice(0);
+        const told =
+          typeof content === "string"
+            ? [...before, content].join("\n\n")
+            : [...before.map((words) => ({ type: "text" as const, text: words })), ...content];
         const limits = { onBudget: launch.agent.onBudget ?? "ask" };
         return runner.run(told, { session, model, limits, metadata: launchToMetadata({ ...launch, agent: { ...launch.agent, model } }) });
       },
@@ -176,9 +203,12 @@ export async function converse(
       now: host.now,
       giveUp: () => host.exit(130),
     },
-    commands: createSlashCommandTable([...sessionCommands({ facts, trustLeftOut, compact }, undoing), ...fileCommands]),
+    commands,
     input,
     quit: leave,
+    queue: person.queue,
+    outgoing: person.outgoing,
+    giveBack: person.giveBack,
   });
 
   async function facts(topic: Topic): Promise<readonly string[]> {

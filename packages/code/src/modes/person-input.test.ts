@@ -69,8 +69,10 @@ function setUp(options: Partial<PersonInputOptions> = {}): Setting {
 
 describe("createPersonInput", () => {
   it("runs a command of the person, and tells the agent with the next message", async () => {
-    const { person, did, shown, type } = setUp();
+    const typed: string[] = [];
+    const { person, did, shown, type } = setUp({ onTyped: (text) => typed.push(text) });
     await type("!git status\r");
+    expect(typed).toEqual(["!git status"]);
     expect([did, shown]).toEqual([[], ["", "$ git status", "  ran git status", "  done; the agent reads it with your next message"]]);
     expect(await person.outgoing("what now?")).toBe("I ran this command in the project myself: git status\nran git status\n[exit code 0]\n\nwhat now?");
     expect(await person.outgoing("again")).toBe("again");
@@ -156,8 +158,20 @@ describe("createPersonInput", () => {
   it("reports keys for other parts of the screen, and messages of the terminal", async () => {
     const reports: string[] = [];
     const { did, type } = setUp({ onReport: (report) => reports.push(report) });
-    await type("\u001b[Z\u000f\u0014\u000c\u001a\u001b[I");
-    expect([did, reports]).toEqual([["mode", "open-output", "tasks", "redraw", "suspend"], ["\u001b[I"]]);
+    await type("\u001b[Z\u000f\u0014\u000c\u001b[I");
+    expect([did, reports]).toEqual([["mode", "open-output", "tasks", "redraw"], ["\u001b[I"]]);
+  });
+
+  it("reads no key while the process is suspended", async () => {
+    const { promise: continued, resolve } = Promise.withResolvers<void>();
+    const { person, type } = setUp({ suspendProcess: () => continued });
+    await type("a\u001a");
+    await type("b");
+    expect(person.input.draft()).toBe("a");
+    resolve();
+    await settle();
+    await settle();
+    expect(person.input.draft()).toBe("ab");
   });
 
   it("hands messages to the run when it can read them", async () => {

@@ -15,6 +15,7 @@ import { printable, printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
 import { createMessageQueue, type MessageQueue } from "./message-queue.ts";
 import { createOwnCommands } from "./own-commands.ts";
+import { suspendProcess } from "./suspend-process.ts";
 import { createTerminalInput, type ReportedKey, type TerminalInput, type TerminalInputOptions } from "./terminal-input.ts";
 
 export interface PersonInputOptions extends Pick<TerminalInputOptions, "history" | "onAnswer" | "onInterrupt" | "onEnd" | "onReport"> {
@@ -28,6 +29,8 @@ export interface PersonInputOptions extends Pick<TerminalInputOptions, "history"
   readonly completions: CompletionSource;
   /** `part` shows something else. */
   onChange(): void;
+  /** Each text that Enter sent, to be kept in the history. */
+  onTyped?(text: string): void;
   /** A message, or a command of the prompt. */
   onMessage(text: string): void;
   /** Esc, if nothing that was typed has a use for it. */
@@ -35,10 +38,12 @@ export interface PersonInputOptions extends Pick<TerminalInputOptions, "history"
   /** Hands a message to the run that is under way. */
   deliver(text: string): void;
   /** Keys for other parts of the screen. */
-  onKey(name: Exclude<ReportedKey, "paste-image" | "external-editor" | "take-back">): void;
+  onKey(name: Exclude<ReportedKey, "paste-image" | "external-editor" | "take-back" | "suspend">): void;
   /** Gives the terminal to a program until it ends. Default: calls it. */
   readonly outside?: <Result>(program: () => Promise<Result>) => Promise<Result>;
   readonly readClipboard?: () => Promise<Uint8Array>;
+  /** Default: stops this process until it is continued. */
+  readonly suspendProcess?: () => Promise<void>;
   readonly after?: After;
 }
 
@@ -57,6 +62,7 @@ export interface PersonInput {
 export function createPersonInput(options: PersonInputOptions): PersonInput {
   const { stdin, screen, style, environment, cwd, exec, onChange, onMessage, onEscape, onKey } = options;
   const { outside = (program) => program(), readClipboard = () => readClipboardImage({ environment }) } = options;
+  const { suspendProcess: suspend = suspendProcess } = options;
   const attachments = createAttachments({ cwd });
   const ownCommands = createOwnCommands({ screen, style, exec });
   const queue = createMessageQueue({ style, onChange, deliver: (text) => options.deliver(text) });
@@ -67,6 +73,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
     ...options,
     input: stdin,
     onMessage(text) {
+      if (text.trim() !== "") options.onTyped?.(text);
       const line = parseShellLine(text);
       if (line === undefined) return onMessage(text);
       screen.block(["", ...printable(`$ ${line.command}`).split("\n").map((row) => style.bold(row))]);
@@ -79,6 +86,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
     onKey(name) {
       if (name === "paste-image") void pasteImage();
       else if (name === "external-editor") void editDraft();
+      else if (name === "suspend") void input.suspend(() => outside(suspend)).catch(warnOf);
       else if (name !== "take-back") onKey(name);
       else if (!takeBack()) warn("No message waits: the agent has read what you sent, or reads it before its next step.");
     },
