@@ -12,9 +12,6 @@ import { resumeCost } from "../core/resume-cost.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { openStores, type Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
-import { askTrust } from "../modes/ask-trust.ts";
-import { chooseSession } from "../modes/choose-session.ts";
-import { converse } from "../modes/interactive.ts";
 import type { RunCommand } from "../options/command-line.ts";
 import { findSession, noSession, planLaunch, workingFolder } from "./plan-launch.ts";
 import { folderTags, newestSession } from "../core/session-folder.ts";
@@ -73,6 +70,7 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
   if (interactive) {
     const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
     const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
+    const { askTrust } = await import("../modes/ask-trust.ts");
     if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
       await trustItems(stores.home, repository, untrusted, host.now());
       host.stdout.write(`${trustedLine(untrusted)}\n`);
@@ -82,6 +80,8 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
     const forked =
       found && command.fork ? await forkSession(openSessionRunner(stores), found.id, folderTags(launch.cwd, stores.home.path)) : found?.id;
     if (forked !== undefined) worktree.keep();
+    // The editor of the terminal is a tenth of a second of imports, which a run without a person does not need.
+    const { converse } = await import("../modes/interactive.ts");
     return await converse({ ...parts, launch, notices, trust, session: forked, resume: found?.open === true, task }, host);
   }
   return await runUnattended({ command, parts, found, task, trust, notices, worktree }, host);
@@ -106,6 +106,7 @@ async function chooseOne(
     const cost = damaged === undefined ? resumeCost(await kept.get(id), host.now(), models) : undefined;
     return cost && resumeCostLine(cost);
   };
+  const { chooseSession } = await import("../modes/choose-session.ts");
   const id = await chooseSession(sessions, describe, host);
   return id === undefined ? undefined : { ...command, session: { type: "named", id } };
 }
