@@ -16,7 +16,7 @@ const MAX_STRING = 64 * 1024;
  * @param isComplete true if no more arrives: the beginning of a sequence is keys then
  */
 export function nextToken(text: string, isComplete: boolean): KeyToken | undefined {
-  if (!text.startsWith(ESC)) return textToken(text, isComplete);
+  if (!text.startsWith(ESC)) return token(TEXT.exec(text)?.[0] ?? text.charAt(0));
   const second = text.charAt(1);
   if (second === "") return isComplete ? token(ESC) : undefined;
   const found = readerOf(second)(text);
@@ -34,16 +34,6 @@ function readerOf(second: string): (text: string) => KeyToken | "incomplete" {
 /** True for the beginning of a string that only a terminal sends. */
 export function beginsString(text: string): boolean {
   return text.startsWith(ESC) && STRING_HEADERS[text.charAt(1)]?.test(text.slice(2)) === true;
-}
-
-function textToken(text: string, isComplete: boolean): KeyToken | undefined {
-  const run = TEXT.exec(text)?.[0];
-  if (run === undefined) return token(text.charAt(0));
-  // Half of a character waits for the other half.
-  const last = run.charCodeAt(run.length - 1);
-  const isHalf = last >= 0xd800 && last <= 0xdbff && run.length === text.length && !isComplete;
-  if (!isHalf) return token(run);
-  return run.length === 1 ? undefined : token(run.slice(0, -1));
 }
 
 /** Control sequences: parameters, intermediates, and a final character. */

@@ -1,4 +1,4 @@
-import { isKeyRelease, parseKey } from "@earendil-works/pi-tui";
+import { decodeKittyPrintable, isKeyRelease, parseKey } from "@earendil-works/pi-tui";
 
 /** Keys that do more than edit the text. */
 export type KeyAction =
@@ -91,4 +91,16 @@ export function keyAction(sequence: string): KeyAction | undefined {
 /** True if a key was let go, which terminals of the kitty protocol may report. */
 export function isRelease(sequence: string): boolean {
   return sequence.startsWith("\u001b[") && isKeyRelease(sequence);
+}
+
+/** Returns the character of a key that a terminal sent as a sequence, because it reports all keys that way; other keys as they are. */
+export function plainKey(sequence: string): string {
+  const character = decodeKittyPrintable(sequence);
+  if (character !== undefined) return character;
+  // oxlint-disable-next-line no-control-regex -- keys begin with one
+  const { modifiers, code } = /^\u001b\[27;(?<modifiers>\d+);(?<code>\d+)~$/.exec(sequence)?.groups ?? {};
+  if (modifiers === undefined || code === undefined) return sequence;
+  // Shift is a part of the character; Caps Lock and Num Lock have no effect on it.
+  const isPlain = ((Number(modifiers) - 1) & ~0b1100_0001) === 0;
+  return isPlain && Number(code) >= 0x20 && Number(code) <= 0x10ffff ? String.fromCodePoint(Number(code)) : sequence;
 }

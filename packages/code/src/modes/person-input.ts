@@ -13,6 +13,7 @@ import type { Screen } from "../terminal/screen.ts";
 import { stackedPart } from "../terminal/stacked-part.ts";
 import { printable, printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
+import { createLineInput } from "./line-input.ts";
 import { createMessageQueue, type MessageQueue } from "./message-queue.ts";
 import { createOwnCommands } from "./own-commands.ts";
 import { suspendProcess } from "./suspend-process.ts";
@@ -26,6 +27,8 @@ export interface PersonInputOptions extends Pick<TerminalInputOptions, "history"
   readonly cwd: string;
   /** Runs the commands of the person: the sandbox of the agent if it has one. */
   readonly exec: Executor;
+  /** True for a screen that moves no cursor: the terminal itself edits the lines. */
+  readonly isSpoken?: boolean;
   readonly completions: CompletionSource;
   /** `part` shows something else. */
   onChange(): void;
@@ -69,10 +72,10 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
   const warn = (text: string): void => screen.block([style.yellow(`! ${printableLine(text)}`)]);
   const warnOf = (error: unknown): void => warn(error instanceof Error ? error.message : String(error));
 
-  const input = createTerminalInput({
+  const heard = {
     ...options,
     input: stdin,
-    onMessage(text) {
+    onMessage(text: string) {
       if (text.trim() !== "") options.onTyped?.(text);
       const line = parseShellLine(text);
       if (line === undefined) return onMessage(text);
@@ -83,14 +86,16 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       if (ownCommands.stop()) return;
       if (input.draft() !== "" || !takeBack()) onEscape();
     },
-    onKey(name) {
+    onKey(name: ReportedKey) {
       if (name === "paste-image") void pasteImage();
       else if (name === "external-editor") void editDraft();
       else if (name === "suspend") void input.suspend(() => outside(suspend)).catch(warnOf);
       else if (name !== "take-back") onKey(name);
       else if (!takeBack()) warn("No message waits: the agent has read what you sent, or reads it before its next step.");
     },
-  });
+  };
+  const input: TerminalInput =
+    options.isSpoken === true ? createLineInput({ ...heard, onPrompt: (text) => screen.block([text]) }) : createTerminalInput(heard);
 
   function giveBack(texts: readonly string[]): void {
     input.setDraft([...texts, input.draft()].filter((text) => text !== "").join("\n"));

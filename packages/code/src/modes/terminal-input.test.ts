@@ -43,10 +43,14 @@ function setUp(history: readonly string[] = []): {
   readonly lines: string[];
   readonly answers: string[];
   readonly did: string[];
+  readonly keys: string[];
+  readonly raw: () => boolean | undefined;
   readonly line: () => string;
   readonly pass: (ms: number) => void;
 } {
-  const stream = new PassThrough();
+  let raw: boolean | undefined;
+  const stream = Object.assign(new PassThrough(), { setRawMode: (on: boolean): void => void (raw = on) });
+  const keys: string[] = [];
   const lines: string[] = [];
   const answers: string[] = [];
   const did: string[] = [];
@@ -60,6 +64,7 @@ function setUp(history: readonly string[] = []): {
     onInterrupt: () => did.push("interrupt"),
     onEscape: () => did.push("escape"),
     onEnd: () => did.push("end"),
+    onKey: (name) => keys.push(name),
     after: clock.after,
   });
   opened.push(input);
@@ -72,6 +77,8 @@ function setUp(history: readonly string[] = []): {
     lines,
     answers,
     did,
+    keys,
+    raw: () => raw,
     line: () => shown(input),
     pass: clock.pass,
   };
@@ -86,6 +93,49 @@ describe("createTerminalInput", () => {
     expect(line()).toBe("› hell|o");
     await type("\r");
     expect([lines, line()]).toEqual([["hello"], "› |"]);
+  });
+
+  it("reports an empty paste as an image, and keys that do not edit by their names", async () => {
+    const { type, keys, line } = setUp();
+    await type("\u001b[200~\u001b[201~\u001b[Z\u001b[27;2;65~\u001b[97;1:3u");
+    expect([keys, line()]).toEqual([["paste-image", "mode"], "› A|"]);
+  });
+
+  it("lends its keys to another part of the screen", async () => {
+    const { input, type, line } = setUp();
+    const lent: string[] = [];
+    const end = input.lend((sequence) => lent.push(sequence));
+    await type("a\u001b[A\u001b[200~b\u001b[201~");
+    end();
+    await type("c");
+    expect([lent, line()]).toEqual([["a", "\u001b[A", "b"], "› c|"]);
+  });
+
+  it("reads no key while a program has the terminal, which is out of raw mode then", async () => {
+    const { input, type, line, raw } = setUp();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const result = input.suspend(() => promise);
+    await type("a");
+    expect([line(), raw()]).toEqual(["› |", false]);
+    resolve("done");
+    expect(await result).toBe("done");
+    await type("b");
+    expect([line(), raw()]).toEqual(["› ab|", true]);
+    input.close();
+    expect(raw()).toBe(false);
+  });
+
+  it("edits the draft of a message while a question is open", async () => {
+    const { input, type, line, answers, pass } = setUp();
+    await type("draft");
+    input.question("? › ");
+    pass(QUIET_MS);
+    input.insert("ed");
+    await type("y");
+    expect([input.draft(), line()]).toEqual(["drafted", "[draft kept] ? › y|"]);
+    input.setDraft("other");
+    await type("\r");
+    expect([input.draft(), answers]).toEqual(["other", ["y"]]);
   });
 
   it("takes a paste of several lines for one text, sent by the next Enter", async () => {

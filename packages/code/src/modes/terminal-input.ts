@@ -1,6 +1,6 @@
 import type { InputStream } from "../core/command-host.ts";
 import type { CompletionSource } from "../editor/completions/completion-source.ts";
-import { isRelease, type KeyAction, keyAction } from "../editor/keys.ts";
+import { isRelease, type KeyAction, keyAction, plainKey } from "../editor/keys.ts";
 import { createPromptEditor } from "../editor/prompt-editor.ts";
 import { createKeyReader } from "../editor/read-keys.ts";
 import type { LivePart } from "../terminal/live-part.ts";
@@ -147,8 +147,9 @@ export function createTerminalInput({
     if (text !== "" && !/\s$/.test(text)) draft.setText(`${text} `);
   }
 
-  function onSequence(sequence: string): void {
-    if (isRelease(sequence)) return;
+  function onSequence(given: string): void {
+    if (isRelease(given)) return;
+    const sequence = plainKey(given);
     if (borrower !== undefined) return borrower(sequence);
     const action = keyAction(sequence);
     if (action === "stop") return edited().close() ? redraw() : onEscape();
@@ -168,6 +169,8 @@ export function createTerminalInput({
     if (borrower !== undefined) return borrower(text);
     typing = true;
     quiet.key();
+    // Terminals paste nothing if the clipboard holds an image.
+    if (text === "" && asking === "message") return onKey("paste-image");
     // No person pastes an answer to a question: this is text that was under way.
     if (asking === "question" && !settling) ask(prompt, reply.text());
     edited().paste(text);
