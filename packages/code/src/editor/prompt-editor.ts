@@ -21,6 +21,8 @@ export interface PromptEditorOptions {
   readonly isOneLine?: boolean;
   /** Called when it shows something else without a call, because suggestions arrived. */
   onChange(): void;
+  /** Called if suggestions cannot be made. Default: throws. */
+  onProblem?(error: unknown): void;
   /** Receives the text that Enter sends. The editor is empty by then. */
   onSend(text: string): void;
 }
@@ -33,6 +35,8 @@ export interface PromptEditor {
   /** Takes a key. */
   handle(sequence: string): void;
   paste(text: string): void;
+  /** True while the history is searched. */
+  readonly isSearching: boolean;
   /** Esc: closes a search or a menu. @returns false if neither is open */
   close(): boolean;
   /** The text, with pastes in place of their markers. */
@@ -44,7 +48,12 @@ export interface PromptEditor {
 
 const NEW_LINE = "\n";
 
-export function createPromptEditor({ style, history = [], completions, isOneLine = false, onChange, onSend }: PromptEditorOptions): PromptEditor {
+export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
+  const { style, history = [], completions, isOneLine = false, onChange, onSend } = options;
+  const onProblem = (error: unknown): void => {
+    if (options.onProblem === undefined) throw error;
+    options.onProblem(error);
+  };
   const area = createTextArea({ style, onChange });
   const { editor } = area;
   const pasted = createPastedTexts();
@@ -52,7 +61,7 @@ export function createPromptEditor({ style, history = [], completions, isOneLine
   let label: PromptLabel = { prompt: "› " };
   let search: HistorySearch | undefined;
   let room: LiveRoom = { columns: 80, rows: 24 };
-  const menu = completions && createCompletionMenu(completions);
+  const menu = completions && createCompletionMenu(completions, onProblem);
   if (menu !== undefined) area.complete(menu.provider);
 
   const text = (): string => fromEditable(pasted.restore(editor.getExpandedText()));
@@ -182,6 +191,9 @@ export function createPromptEditor({ style, history = [], completions, isOneLine
         if (held.includes("\n") || held.length > 1000) editor.handleInput(`\u001b[200~${held}\u001b[201~`);
         else editor.insertTextAtCursor(held);
       }
+    },
+    get isSearching() {
+      return search !== undefined;
     },
     close() {
       if (search !== undefined) search.close();

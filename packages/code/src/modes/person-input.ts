@@ -86,6 +86,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       if (ownCommands.stop()) return;
       if (input.draft() !== "" || !takeBack()) onEscape();
     },
+    onProblem: warnOf,
     onKey(name: ReportedKey) {
       if (name === "paste-image") void pasteImage();
       else if (name === "external-editor") void editDraft();

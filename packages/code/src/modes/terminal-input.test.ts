@@ -101,6 +101,14 @@ describe("createTerminalInput", () => {
     expect([keys, line()]).toEqual([["paste-image", "mode"], "› A|"]);
   });
 
+  it("leaves a search of the history at Ctrl-C, without more", async () => {
+    const { type, did, line } = setUp(["earlier"]);
+    await type("draft\u0012ear");
+    expect(line()).toBe("search › ear|\n→ earlier");
+    await type("\u0003");
+    expect([did, line()]).toEqual([[], "› draft|"]);
+  });
+
   it("lends its keys to another part of the screen", async () => {
     const { input, type, line } = setUp();
     const lent: string[] = [];

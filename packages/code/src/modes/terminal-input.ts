@@ -32,6 +32,8 @@ export interface TerminalInputOptions {
   onEscape(): void;
   /** Ctrl-D in an empty line, or the terminal went away. */
   onEnd(): void;
+  /** Suggestions cannot be made. */
+  onProblem?(error: unknown): void;
   /** A key that does not edit. */
   onKey?(name: ReportedKey): void;
   /** A message of the terminal, such as its focus. */
@@ -95,6 +97,7 @@ export function createTerminalInput({
   onEnd,
   onKey = () => {},
   onReport = () => {},
+  onProblem,
   after = afterReading,
 }: TerminalInputOptions): TerminalInput {
   const quiet = createQuietTime(after);
@@ -106,7 +109,7 @@ export function createTerminalInput({
   let typing = false;
   let borrower: ((sequence: string) => void) | undefined;
 
-  const draft = createPromptEditor({ style, history, completions, onChange, onSend: onMessage });
+  const draft = createPromptEditor({ style, history, completions, onChange, ...(onProblem && { onProblem }), onSend: onMessage });
   const reply = createPromptEditor({ style, isOneLine: true, onChange, onSend: onAnswer });
   /** The editor that keys belong to. */
   const edited = (): typeof draft => (asking === "message" || settling ? draft : reply);
@@ -156,8 +159,9 @@ export function createTerminalInput({
     typing = true;
     quiet.key();
     if (action === "interrupt") {
+      const isSearch = edited().isSearching;
       edited().close();
-      onInterrupt();
+      if (!isSearch) onInterrupt();
     } else if (action === "end" && edited().text() === "") onEnd();
     else if (action !== undefined && REPORTED.has(action)) onKey(action as ReportedKey);
     else if (action === "send" && settling) pad();

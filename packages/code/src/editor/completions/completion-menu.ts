@@ -1,7 +1,7 @@
 import type { AutocompleteProvider } from "@earendil-works/pi-tui";
 import { printableLine } from "../../text/printable.ts";
 import { fromEditable, toEditable } from "../stand-ins.ts";
-import { type Completion, type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
+import { type Completion, type CompletionOptions, type CompletionPlace, type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
 
 /** A source of completions as the editor of the library asks it, with what the menu shows last. */
 export interface CompletionMenu {
@@ -12,16 +12,28 @@ export interface CompletionMenu {
   reopen(ask: () => void): void;
 }
 
-export function createCompletionMenu(source: CompletionSource): CompletionMenu {
+/** @param onProblem called if the source fails */
+export function createCompletionMenu(source: CompletionSource, onProblem: (error: unknown) => void): CompletionMenu {
   let last: Completion | undefined;
   let isReopening = false;
+
+  /** The editor of the library has no place for the failure of a source. */
+  async function completed(place: CompletionPlace, options: CompletionOptions): Promise<Completion | undefined> {
+    try {
+      return await source.complete(place, options);
+    } catch (error) {
+      onProblem(error);
+      return undefined;
+    }
+  }
+
   const provider: AutocompleteProvider = {
     async getSuggestions(lines, line, column, { signal, force = false }) {
       const hasSingle = !isReopening;
       isReopening = false;
       const above = lines.slice(0, line).map(fromEditable);
       const before = fromEditable((lines[line] ?? "").slice(0, column));
-      const found = await source.complete({ above, before }, { signal, isAsked: force });
+      const found = await completed({ above, before }, { signal, isAsked: force });
       if (signal.aborted || found === undefined || found.suggestions.length === 0) return null;
       // The library inserts the only suggestion of a key.
       if (!hasSingle && found.suggestions.length === 1) return null;

@@ -10,7 +10,7 @@ import { createPromptEditor, type PromptEditor } from "../prompt-editor.ts";
 import { createCommandSuggestions } from "./command-suggestions.ts";
 import { type CompletionSource, firstCompletion } from "./completion-source.ts";
 import { createFileSuggestions } from "./file-suggestions.ts";
-import { createProjectFiles } from "./project-files.ts";
+import { createProjectFiles, nearestPaths } from "./project-files.ts";
 
 const command = (name: string, more: Partial<SlashCommand> = {}): SlashCommand => ({ name, description: `about ${name}`, execute: () => {}, ...more });
 const TABLE = createSlashCommandTable([
@@ -161,6 +161,32 @@ describe("the menu of the editor", () => {
     expect([editor.text(), sent]).toEqual(["see @src/main.ts ", []]);
     type("\r");
     expect(sent).toEqual(["see @src/main.ts "]);
+  });
+});
+
+describe("a source of completions that fails", () => {
+  it("opens no menu, and is reported", async () => {
+    const problem = Promise.withResolvers<unknown>();
+    const editor = createPromptEditor({
+      style: createStyle(false),
+      completions: {
+        complete: async () => {
+          throw new Error("the disk is gone");
+        },
+      },
+      onChange() {},
+      onSend() {},
+      onProblem: problem.resolve,
+    });
+    editor.handle("/");
+    expect(await problem.promise).toEqual(new Error("the disk is gone"));
+    expect(editor.part.rows({ columns: 40, rows: 5 }).lines).toEqual(["› /"]);
+  });
+});
+
+describe("nearestPaths", () => {
+  it("returns the paths in the fewest folders first", () => {
+    expect(nearestPaths(["a/", "a/b/", "a/b/c.ts", "a/d.ts", "e.ts"], 4)).toEqual(["a/", "e.ts", "a/b/", "a/d.ts"]);
   });
 });
 

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { Suggestion } from "../../slash-commands/slash-command.ts";
 import { type Completion, type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
-import type { ProjectFiles } from "./project-files.ts";
+import { nearestPaths, type ProjectFiles } from "./project-files.ts";
 import { rankPaths } from "./rank-paths.ts";
 
 export interface FileSuggestionsOptions {
@@ -34,7 +34,7 @@ export function createFileSuggestions({ cwd, project, folders = [], home = homed
     if (isOutside(query)) return matching(await entriesOf(query.slice(0, slash)), query, signal);
     const paths = await project.list();
     if (signal.aborted) return [];
-    if (query === "") return [...paths.slice(0, MAX_SUGGESTIONS)];
+    if (query === "") return nearestPaths(paths, MAX_SUGGESTIONS);
     if (query.endsWith("/")) return paths.filter((path) => isChild(path, query)).slice(0, MAX_SUGGESTIONS);
     return rankPaths([...paths, ...folders.map((folder) => `${folder}/`)], query, { limit: MAX_SUGGESTIONS, signal });
   }

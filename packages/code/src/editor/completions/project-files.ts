@@ -24,7 +24,8 @@ export function createProjectFiles({ files, cwd, now, maxFiles = MAX_FILES }: Pr
 
   async function read(): Promise<readonly string[]> {
     const entries = await files.glob("**/*", { gitignore: true, leaveOut: ["node_modules"], limit: maxFiles });
-    return entries.map(({ path, isDir }) => `${relative(cwd, path)}${isDir ? "/" : ""}`).toSorted(byDepth);
+    const above = cwd.endsWith("/") ? cwd : `${cwd}/`;
+    return entries.map(({ path, isDir }) => `${path.startsWith(above) ? path.slice(above.length) : relative(cwd, path)}${isDir ? "/" : ""}`);
   }
 
   return {
@@ -46,11 +47,18 @@ export function createProjectFiles({ files, cwd, now, maxFiles = MAX_FILES }: Pr
   };
 }
 
-/** Files near the top come first: without a query they are shown in this order. */
-function byDepth(a: string, b: string): number {
-  return depth(a) - depth(b) || (a < b ? -1 : 1);
+/** Returns the paths that are in the fewest folders, in their order, without sorting a large project. */
+export function nearestPaths(paths: readonly string[], limit: number): readonly string[] {
+  const byDepth: string[][] = [];
+  for (const path of paths) {
+    const level = (byDepth[depthOf(path)] ??= []);
+    if (level.length < limit) level.push(path);
+  }
+  return byDepth.flat().slice(0, limit);
 }
 
-function depth(path: string): number {
-  return path.split("/").length - (path.endsWith("/") ? 1 : 0);
+function depthOf(path: string): number {
+  let depth = 0;
+  for (let slash = path.indexOf("/"); slash !== -1 && slash < path.length - 1; slash = path.indexOf("/", slash + 1)) depth += 1;
+  return depth;
 }
