@@ -18,7 +18,7 @@ export interface AttachedMessage {
 
 /** The images of a conversation. */
 export interface Attachments {
-  /** Keeps an image. @returns the marker that stands for it in a message */
+  /** Keeps an image. @returns its marker in a message */
   add(image: AttachedImage): string;
   /** Puts the images into a message that its markers and its paths of image files name. */
   attach(text: string): Promise<AttachedMessage>;

@@ -18,7 +18,9 @@ async function edit(text: string, script: string, environment: { readonly [name:
 
 describe("editExternally", () => {
   it("returns what the editor wrote, without the newline at its end, and leaves no file", async () => {
-    expect(await edit("first\nsecond", 'test "$1" = --wait && printf "third\\n" >> "$2" && printf "fourth\\r\\n" >> "$2"')).toBe("first\nsecondthird\nfourth");
+    expect(await edit("first\nsecond", 'test "$1" = --wait && printf "third\\n" >> "$2" && printf "fourth\\r\\n" >> "$2"')).toBe(
+      "first\nsecondthird\nfourth",
+    );
     expect(await readdir(temporary)).toEqual(["edit.sh"]);
   });
 

@@ -112,7 +112,10 @@ export function findMessages(entries: readonly string[], query: string): readonl
   return [...exact, ...fuzzy.toSorted((a, b) => a.score - b.score).map(({ entry }) => entry)];
 }
 
-function matchRow(text: string, { isSelected, columns, style }: { readonly isSelected: boolean; readonly columns: number; readonly style: Style }): string {
+function matchRow(
+  text: string,
+  { isSelected, columns, style }: { readonly isSelected: boolean; readonly columns: number; readonly style: Style },
+): string {
   const lines = text.split("\n").length;
   const more = lines > 1 ? ` (+${lines - 1} ${lines === 2 ? "line" : "lines"})` : "";
   const first = text.slice(0, MAX_SEARCHED).trimStart().split("\n", 1)[0] ?? "";

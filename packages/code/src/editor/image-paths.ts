@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 /** A path of an image in a text. */
 export interface ImagePath {
-  /** As a file system has it: relative, absolute, or from `~/`. */
+  /** The path without quotes and escapes: relative, absolute, or from `~/`. */
   readonly path: string;
   readonly start: number;
   readonly end: number;

@@ -30,7 +30,13 @@ describe("keyAction", () => {
 
 describe("plainKey", () => {
   it("returns the character of a key in the kitty protocol and in that of modifyOtherKeys", () => {
-    expect(["\u001b[97u", "\u001b[97:65;2u", "\u001b[27;2;65~", "\u001b[27;1;8364~", "\u001b[27;65;97~"].map(plainKey)).toEqual(["a", "A", "A", "€", "a"]);
+    expect(["\u001b[97u", "\u001b[97:65;2u", "\u001b[27;2;65~", "\u001b[27;1;8364~", "\u001b[27;65;97~"].map(plainKey)).toEqual([
+      "a",
+      "A",
+      "A",
+      "€",
+      "a",
+    ]);
   });
 
   it("leaves keys with Ctrl and Alt, and other keys, as they are", () => {

@@ -88,7 +88,7 @@ export function keyAction(sequence: string): KeyAction | undefined {
   return name !== undefined && Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
 }
 
-/** True if a key was let go, which terminals of the kitty protocol may report. */
+/** True for the release of a key, which terminals of the kitty protocol may report. */
 export function isRelease(sequence: string): boolean {
   return sequence.startsWith("\u001b[") && isKeyRelease(sequence);
 }

@@ -7,7 +7,11 @@ const UP = "\u001b[A";
 const DOWN = "\u001b[B";
 const ENTER = "\r";
 
-function setUp(options: Partial<PromptEditorOptions> = {}): { readonly editor: PromptEditor; readonly sent: string[]; type(...keys: string[]): void } {
+function setUp(options: Partial<PromptEditorOptions> = {}): {
+  readonly editor: PromptEditor;
+  readonly sent: string[];
+  type(...keys: string[]): void;
+} {
   const sent: string[] = [];
   const editor = createPromptEditor({ style: createStyle(false), onChange() {}, onSend: (text) => sent.push(text), ...options });
   return {
@@ -23,7 +27,9 @@ function setUp(options: Partial<PromptEditorOptions> = {}): { readonly editor: P
 function shown({ part }: PromptEditor, columns = 40, rows = 20): string {
   const { lines, cursor } = part.rows({ columns, rows });
   return lines
-    .map((line, index) => (index === cursor?.row ? `${line.padEnd(cursor.column).slice(0, cursor.column)}|${line.slice(cursor.column)}` : line))
+    .map((line, index) =>
+      index === cursor?.row ? `${line.padEnd(cursor.column).slice(0, cursor.column)}|${line.slice(cursor.column)}` : line,
+    )
     .join("\n");
 }
 
@@ -97,7 +103,19 @@ describe("createPromptEditor", () => {
       typed.map((text) => ({ isPaste: false, text })),
       content.map((text) => ({ isPaste: true, text })),
       long.map((text) => ({ isPaste: true, text })),
-      fc.constantFrom("/usr/bin", "~/x", ".ts", "a\tb", "\u001b[31mred\u001b[0m", "\u202eevil", "\ufeffbom", "~/x\n".repeat(12), `/${"x".repeat(1_000)}`).map((text) => ({ isPaste: true, text })),
+      fc
+        .constantFrom(
+          "/usr/bin",
+          "~/x",
+          ".ts",
+          "a\tb",
+          "\u001b[31mred\u001b[0m",
+          "\u202eevil",
+          "\ufeffbom",
+          "~/x\n".repeat(12),
+          `/${"x".repeat(1_000)}`,
+        )
+        .map((text) => ({ isPaste: true, text })),
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), (parts) => {

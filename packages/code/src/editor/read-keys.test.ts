@@ -72,7 +72,15 @@ const KEY_SEQUENCES = [
   "\u001b[[A",
   "\u001b[3$",
 ];
-const REPORTS = ["\u001b[I", "\u001b[O", "\u001b[?1u", "\u001b[?62;4c", "\u001b]11;rgb:0000/0000/0000\u0007", "\u001bP>|xterm(390)\u001b\\", "\u001b[24;80R"];
+const REPORTS = [
+  "\u001b[I",
+  "\u001b[O",
+  "\u001b[?1u",
+  "\u001b[?62;4c",
+  "\u001b]11;rgb:0000/0000/0000\u0007",
+  "\u001bP>|xterm(390)\u001b\\",
+  "\u001b[24;80R",
+];
 
 /** Characters that a keyboard can type: no control characters. */
 const typed = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text));

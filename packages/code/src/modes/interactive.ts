@@ -153,7 +153,13 @@ export async function converse(
     ...{ stdin, screen, style, environment, cwd: launch.cwd, history: earlier },
     exec: redactExecutor(
       createCodingExecutor(launch.cwd, {
-        ...{ sandbox: launch.inSandbox === true, policy, variables: project.settings.variables, folders: ownFolders, home: stores.home.path },
+        ...{
+          sandbox: launch.inSandbox === true,
+          policy,
+          variables: project.settings.variables,
+          folders: ownFolders,
+          home: stores.home.path,
+        },
       }),
       secrets.redactor,
     ),

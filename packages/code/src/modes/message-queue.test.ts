@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 import { createStyle } from "../text/style.ts";
 import { createMessageQueue, type MessageQueue } from "./message-queue.ts";
 
-function setUp(): { readonly queue: MessageQueue; readonly delivered: string[]; after(...types: readonly AgentEvent["type"][]): Promise<void>; shown(columns?: number): readonly string[] } {
+function setUp(): {
+  readonly queue: MessageQueue;
+  readonly delivered: string[];
+  after(...types: readonly AgentEvent["type"][]): Promise<void>;
+  shown(columns?: number): readonly string[];
+} {
   const delivered: string[] = [];
   const queue = createMessageQueue({ style: createStyle(false), onChange() {}, deliver: (text) => delivered.push(text) });
   let push: (event: AgentEvent) => void = () => {};
@@ -52,6 +57,11 @@ describe("createMessageQueue", () => {
     await after("turn-start");
     for (const text of ["one", "two\nlines", "three", "four"]) queue.send(text);
     expect(shown(24)).toEqual(["waits (+1) › two⏎lines", "waits › three", "waits › … (Alt-Up edits)"]);
-    expect([queue.takeLast(), queue.takeLast(), queue.takeAll(), queue.takeLast()]).toEqual(["four", "three", ["one", "two\nlines"], undefined]);
+    expect([queue.takeLast(), queue.takeLast(), queue.takeAll(), queue.takeLast()]).toEqual([
+      "four",
+      "three",
+      ["one", "two\nlines"],
+      undefined,
+    ]);
   });
 });

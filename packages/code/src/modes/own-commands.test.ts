@@ -5,7 +5,10 @@ import { parseShellLine } from "../editor/parse-shell-line.ts";
 import { createStyle } from "../text/style.ts";
 import { createOwnCommands, type OwnCommands } from "./own-commands.ts";
 
-function setUp(exec: Executor = createProcessExecutor({ cwd: process.cwd() })): { readonly commands: OwnCommands; readonly shown: string[] } {
+function setUp(exec: Executor = createProcessExecutor({ cwd: process.cwd() })): {
+  readonly commands: OwnCommands;
+  readonly shown: string[];
+} {
   const shown: string[] = [];
   const screen = { block: (lines: readonly string[]) => void shown.push(...lines) };
   return { commands: createOwnCommands({ screen, style: createStyle(false), exec }), shown };
@@ -17,7 +20,9 @@ describe("createOwnCommands", () => {
     await commands.run("printf 'out\\033[2J\\n'; echo err >&2; exit 3");
     expect(shown.toSorted()).toEqual(["  err", "  exit code 3; the agent reads it with your next message", "  out"]);
     const [text = "", ...more] = commands.takeResults();
-    expect(text.split("\n").toSorted()).toEqual(["I ran this command in the project myself: printf 'out\\033[2J\\n'; echo err >&2; exit 3", "[exit code 3]", "err", "out"].toSorted());
+    expect(text.split("\n").toSorted()).toEqual(
+      ["I ran this command in the project myself: printf 'out\\033[2J\\n'; echo err >&2; exit 3", "[exit code 3]", "err", "out"].toSorted(),
+    );
     expect([more, commands.takeResults()]).toEqual([[], []]);
   });
 
@@ -43,7 +48,10 @@ describe("createOwnCommands", () => {
     expect(commands.stop()).toBe(true);
     await ran;
     expect(shown).toEqual(["  half a line", "  stopped"]);
-    expect([commands.stop(), commands.takeResults()]).toEqual([false, ["I ran this command in the project myself: sleep 100\nhalf a line\n[stopped by the person]"]]);
+    expect([commands.stop(), commands.takeResults()]).toEqual([
+      false,
+      ["I ran this command in the project myself: sleep 100\nhalf a line\n[stopped by the person]"],
+    ]);
   });
 
   it("shows why a command cannot run, and runs the next one", async () => {

@@ -14,7 +14,7 @@ export interface OwnCommandsOptions {
 export interface OwnCommands {
   /** Runs a command and shows its output. Commands run one after the other. */
   run(command: string): Promise<void>;
-  /** Ends the command that runs. @returns whether one ran */
+  /** Ends the command that runs. @returns true if one ran */
   stop(): boolean;
   /** Returns what the agent has not read yet of the commands that have ended, once. */
   takeResults(): readonly string[];
@@ -32,7 +32,13 @@ export function createOwnCommands({ screen, style, exec }: OwnCommandsOptions): 
       const ended = await runOwnCommand(command, {
         exec,
         signal: controller.signal,
-        onOutput: (text) => screen.block(text.replace(/\n$/, "").split("\n").map((line) => `  ${printableLine(line)}`)),
+        onOutput: (text) =>
+          screen.block(
+            text
+              .replace(/\n$/, "")
+              .split("\n")
+              .map((line) => `  ${printableLine(line)}`),
+          ),
       });
       results.push(ownCommandText(ended));
       screen.block([endLine(ended, style)]);

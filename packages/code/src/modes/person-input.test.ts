@@ -74,7 +74,9 @@ describe("createPersonInput", () => {
     await type("!git status\r");
     expect(typed).toEqual(["!git status"]);
     expect([did, shown]).toEqual([[], ["", "$ git status", "  ran git status", "  done; the agent reads it with your next message"]]);
-    expect(await person.outgoing("what now?")).toBe("I ran this command in the project myself: git status\nran git status\n[exit code 0]\n\nwhat now?");
+    expect(await person.outgoing("what now?")).toBe(
+      "I ran this command in the project myself: git status\nran git status\n[exit code 0]\n\nwhat now?",
+    );
     expect(await person.outgoing("again")).toBe("again");
   });
 

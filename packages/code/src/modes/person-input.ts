@@ -79,7 +79,12 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       if (text.trim() !== "") options.onTyped?.(text);
       const line = parseShellLine(text);
       if (line === undefined) return onMessage(text);
-      screen.block(["", ...printable(`$ ${line.command}`).split("\n").map((row) => style.bold(row))]);
+      screen.block([
+        "",
+        ...printable(`$ ${line.command}`)
+          .split("\n")
+          .map((row) => style.bold(row)),
+      ]);
       void ownCommands.run(line.command);
     },
     onEscape() {

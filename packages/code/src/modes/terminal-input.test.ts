@@ -14,7 +14,9 @@ afterEach(() => opened.splice(0).forEach((input) => input.close()));
 function shown(input: TerminalInput, columns = 79): string {
   const { lines, cursor = { row: 0, column: 0 } } = input.part.rows({ columns, rows: 20 });
   return lines
-    .map((line, index) => (index === cursor.row ? `${line.padEnd(cursor.column).slice(0, cursor.column)}|${line.slice(cursor.column)}` : line))
+    .map((line, index) =>
+      index === cursor.row ? `${line.padEnd(cursor.column).slice(0, cursor.column)}|${line.slice(cursor.column)}` : line,
+    )
     .join("\n");
 }
 

@@ -10,13 +10,17 @@ const message = fc
   .array(
     fc.record({
       isPaste: fc.boolean(),
-      text: fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }).map((text) => text.replace(/[\p{Cc}\u{f0000}-\u{10ffff}\\]/gu, "x")),
+      text: fc
+        .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
+        .map((text) => text.replace(/[\p{Cc}\u{f0000}-\u{10ffff}\\]/gu, "x")),
       newLine: fc.constantFrom("\n", "\u001b\r", "\u001b[13;2u", "\u001b[27;2;13~", "\\\r"),
     }),
     { minLength: 1, maxLength: 4 },
   )
   .map((pieces) => ({
-    sent: pieces.map(({ isPaste, text, newLine }, index) => `${index > 0 ? newLine : ""}${isPaste ? `\u001b[200~${text}\u001b[201~` : text}`).join(""),
+    sent: pieces
+      .map(({ isPaste, text, newLine }, index) => `${index > 0 ? newLine : ""}${isPaste ? `\u001b[200~${text}\u001b[201~` : text}`)
+      .join(""),
     text: pieces.map(({ text }) => text).join("\n"),
   }));
 
@@ -49,10 +53,15 @@ function typeAll(bytes: Buffer, cuts: readonly number[], output: string): readon
 describe("the keys of a person", () => {
   it("arrive whole and in order, typed or pasted, wherever their bytes are cut and whatever is shown in between", () => {
     fc.assert(
-      fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), fc.array(fc.nat(), { maxLength: 30 }), fc.constantFrom("", "output\n", "no line end "), (given, cuts, output) => {
-        const bytes = Buffer.from(given.map(({ sent }) => `${sent}\r`).join(""));
-        expect(typeAll(bytes, cuts, output)).toEqual(given.map(({ text }) => text));
-      }),
+      fc.property(
+        fc.array(message, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        fc.constantFrom("", "output\n", "no line end "),
+        (given, cuts, output) => {
+          const bytes = Buffer.from(given.map(({ sent }) => `${sent}\r`).join(""));
+          expect(typeAll(bytes, cuts, output)).toEqual(given.map(({ text }) => text));
+        },
+      ),
       { numRuns: 300 },
     );
   });

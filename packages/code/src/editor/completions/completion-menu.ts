@@ -1,7 +1,13 @@
 import type { AutocompleteProvider } from "@earendil-works/pi-tui";
 import { printableLine } from "../../text/printable.ts";
 import { fromEditable, toEditable } from "../stand-ins.ts";
-import { type Completion, type CompletionOptions, type CompletionPlace, type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
+import {
+  type Completion,
+  type CompletionOptions,
+  type CompletionPlace,
+  type CompletionSource,
+  MAX_SUGGESTIONS,
+} from "./completion-source.ts";
 
 /** A source of completions as the editor of the library asks it, with what the menu shows last. */
 export interface CompletionMenu {

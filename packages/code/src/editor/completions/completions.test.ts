@@ -12,12 +12,18 @@ import { type CompletionSource, firstCompletion } from "./completion-source.ts";
 import { createFileSuggestions } from "./file-suggestions.ts";
 import { createProjectFiles, nearestPaths } from "./project-files.ts";
 
-const command = (name: string, more: Partial<SlashCommand> = {}): SlashCommand => ({ name, description: `about ${name}`, execute: () => {}, ...more });
+const command = (name: string, more: Partial<SlashCommand> = {}): SlashCommand => ({
+  name,
+  description: `about ${name}`,
+  execute: () => {},
+  ...more,
+});
 const TABLE = createSlashCommandTable([
   command("help", { description: "what can be typed" }),
   command("model", {
     argumentHint: "[provider/id]",
-    complete: async (argument) => ["anthropic/claude", "openai/gpt"].filter((value) => value.startsWith(argument)).map((value) => ({ value, description: "a model" })),
+    complete: async (argument) =>
+      ["anthropic/claude", "openai/gpt"].filter((value) => value.startsWith(argument)).map((value) => ({ value, description: "a model" })),
   }),
   command("compact"),
   command("quit", { aliases: ["exit", "q"], description: "leave" }),
@@ -30,7 +36,18 @@ beforeEach(async () => {
   await mkdir(join(folder, "project/node_modules/left-pad"), { recursive: true });
   await mkdir(join(folder, "home/notes"), { recursive: true });
   await mkdir(join(folder, "added"), { recursive: true });
-  for (const file of ["project/.gitignore", "project/README.md", "project/my file.txt", "project/ignored.log", "project/src/main.ts", "project/src/editor/keys.ts", "project/node_modules/left-pad/index.js", "home/notes/todo.md", "home/.secret", "added/lib.ts"])
+  for (const file of [
+    "project/.gitignore",
+    "project/README.md",
+    "project/my file.txt",
+    "project/ignored.log",
+    "project/src/main.ts",
+    "project/src/editor/keys.ts",
+    "project/node_modules/left-pad/index.js",
+    "home/notes/todo.md",
+    "home/.secret",
+    "added/lib.ts",
+  ])
     await writeFile(join(folder, file), file.endsWith(".gitignore") ? "*.log\n" : "");
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -39,10 +56,16 @@ function sources(): CompletionSource {
   const cwd = join(folder, "project");
   const project = createProjectFiles({ files: createDiskVfs({ root: cwd }), cwd, now: () => 0 });
   const added = [join(folder, "added")];
-  return firstCompletion([createCommandSuggestions(TABLE), createFileSuggestions({ cwd, project, folders: added, home: join(folder, "home") })]);
+  return firstCompletion([
+    createCommandSuggestions(TABLE),
+    createFileSuggestions({ cwd, project, folders: added, home: join(folder, "home") }),
+  ]);
 }
 
-async function suggest(before: string, { above = [], isAsked = false }: { readonly above?: readonly string[]; readonly isAsked?: boolean } = {}): Promise<readonly string[]> {
+async function suggest(
+  before: string,
+  { above = [], isAsked = false }: { readonly above?: readonly string[]; readonly isAsked?: boolean } = {},
+): Promise<readonly string[]> {
   const found = await sources().complete({ above, before }, { signal: new AbortController().signal, isAsked });
   return (found?.suggestions ?? []).map(({ value }) => value);
 }
@@ -96,7 +119,15 @@ describe("the completion of commands", () => {
 
 describe("the completion of files", () => {
   it("lists the project without what git ignores and without dependencies, the nearest first", async () => {
-    expect(await suggest("see @")).toEqual(["@.gitignore ", "@README.md ", '@"my file.txt" ', "@src/", "@src/editor/", "@src/main.ts ", "@src/editor/keys.ts "]);
+    expect(await suggest("see @")).toEqual([
+      "@.gitignore ",
+      "@README.md ",
+      '@"my file.txt" ',
+      "@src/",
+      "@src/editor/",
+      "@src/main.ts ",
+      "@src/editor/keys.ts ",
+    ]);
   });
 
   it("finds files by letters of their paths, first by their names", async () => {
@@ -130,7 +161,12 @@ describe("the menu of the editor", () => {
   it("opens with a slash, narrows with each key, and sends the chosen command with Enter", async () => {
     const { editor, sent, type, menu } = setUp();
     type("/");
-    expect(await menu()).toEqual(["  → /help                 what can be typed", "    /model [provider/id]  about model", "    /compact              about compact", "    /quit                 leave"]);
+    expect(await menu()).toEqual([
+      "  → /help                 what can be typed",
+      "    /model [provider/id]  about model",
+      "    /compact              about compact",
+      "    /quit                 leave",
+    ]);
     type("\u001b[B");
     type("c");
     expect(await menu()).toEqual(["  → /compact    about compact", "    /help       what can be typed"]);

@@ -25,7 +25,9 @@ export function createProjectFiles({ files, cwd, now, maxFiles = MAX_FILES }: Pr
   async function read(): Promise<readonly string[]> {
     const entries = await files.glob("**/*", { gitignore: true, leaveOut: ["node_modules"], limit: maxFiles });
     const above = cwd.endsWith("/") ? cwd : `${cwd}/`;
-    return entries.map(({ path, isDir }) => `${path.startsWith(above) ? path.slice(above.length) : relative(cwd, path)}${isDir ? "/" : ""}`);
+    return entries.map(
+      ({ path, isDir }) => `${path.startsWith(above) ? path.slice(above.length) : relative(cwd, path)}${isDir ? "/" : ""}`,
+    );
   }
 
   return {

@@ -21,6 +21,10 @@ describe("rankPaths", () => {
 
   it("prefers a match in the name to one that is spread over folders, and short paths among equals", async () => {
     const { signal } = new AbortController();
-    expect(await rankPaths(["main/a/inside.ts", "src/main.ts", "main.ts"], "main", { limit: 5, signal })).toEqual(["main.ts", "src/main.ts", "main/a/inside.ts"]);
+    expect(await rankPaths(["main/a/inside.ts", "src/main.ts", "main.ts"], "main", { limit: 5, signal })).toEqual([
+      "main.ts",
+      "src/main.ts",
+      "main/a/inside.ts",
+    ]);
   });
 });

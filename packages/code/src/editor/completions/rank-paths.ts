@@ -22,7 +22,11 @@ interface Ranked {
  * Returns the paths that match a query best. Folders end with a slash.
  * @returns an empty list if the signal fires
  */
-export async function rankPaths(paths: readonly string[], query: string, { limit, signal, pause = nextTick }: RankOptions): Promise<readonly string[]> {
+export async function rankPaths(
+  paths: readonly string[],
+  query: string,
+  { limit, signal, pause = nextTick }: RankOptions,
+): Promise<readonly string[]> {
   let best: Ranked[] = [];
   for (let start = 0; start < paths.length; start += SLICE) {
     if (start > 0) await pause();
