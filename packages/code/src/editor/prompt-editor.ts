@@ -1,3 +1,4 @@
+import { parseKey } from "@earendil-works/pi-tui";
 import type { LivePart, LiveRoom } from "../terminal/live-part.ts";
 import { displayWidth } from "../text/display-width.ts";
 import type { Style } from "../text/style.ts";
@@ -117,7 +118,13 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
     return (editor.getLines()[line] ?? "").slice(0, col);
   }
 
+  /** Closes a menu that was made for another text. The library updates its menu after most keys, but not immediately. */
+  function closeOldMenu(): void {
+    if (editor.isShowingAutocomplete() && menu?.isCurrent(fromEditable(beforeCursor())) !== true) editor.handleInput("\u001b");
+  }
+
   function enter(): void {
+    closeOldMenu();
     const before = beforeCursor();
     if (editor.isShowingAutocomplete() && menu?.isComplete(fromEditable(before)) !== true) {
       const isCommand = /^\/\S*$/.test(editor.getText());
@@ -132,6 +139,7 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
   }
 
   function complete(): void {
+    closeOldMenu();
     const before = editor.getText();
     editor.handleInput("\t");
     // A folder that was completed shows what it holds.
@@ -165,7 +173,11 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
       const last = characters.pop() ?? "";
       if (characters.length > 0) editor.handleInput(characters.join(""));
       editor.handleInput(last);
-    } else editor.handleInput(sequence);
+    } else {
+      editor.handleInput(sequence);
+      // The library keeps its menu after keys that delete words and lines.
+      if (editor.getText() !== before && !isSingleDeletion(sequence)) closeOldMenu();
+    }
     if (walk.isWalking && editor.getText() === "" && before !== "") walk.leave();
   }
 
@@ -210,6 +222,11 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
       editor.insertTextAtCursor(toEditable(next));
     },
   };
+}
+
+/** True for a key that deletes one character, after which the library updates its menu. */
+function isSingleDeletion(sequence: string): boolean {
+  return ["backspace", "shift+backspace", "delete", "ctrl+d"].includes(parseKey(sequence) ?? "");
 }
 
 /** Some terminals encode the control characters of a paste as keys. */

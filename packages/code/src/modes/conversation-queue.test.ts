@@ -19,12 +19,15 @@ interface Setting {
   readonly started: string[];
   readonly steered: unknown[];
   readonly returned: string[];
+  readonly shown: () => string;
   emit(type: keyof typeof EVENTS): Promise<void>;
   end(): Promise<void>;
 }
 
 /** A conversation whose runs are the same one, of which the test says what happens. */
 function setUp(outgoing: (text: string) => Promise<RunInput> = async (text) => text): Setting {
+  let shown = "";
+  const out = { write: (text: string) => void (shown += text) };
   const started: string[] = [];
   const steered: unknown[] = [];
   const returned: string[] = [];
@@ -54,7 +57,7 @@ function setUp(outgoing: (text: string) => Promise<RunInput> = async (text) => t
   } as unknown as Run;
   const queue = createMessageQueue({ style: createStyle(false), onChange() {}, deliver: (text) => conversation.deliver(text) });
   const conversation: Conversation = createConversation({
-    screen: createPlainScreen({ write: () => {} }, { write: () => {} }),
+    screen: createPlainScreen(out, out),
     style: createStyle(false),
     model: "a/one",
     host: {
@@ -75,7 +78,7 @@ function setUp(outgoing: (text: string) => Promise<RunInput> = async (text) => t
     ...{ queue, outgoing, giveBack: (texts: readonly string[]) => void returned.push(...texts) },
   });
   return {
-    ...{ conversation, started, steered, returned },
+    ...{ conversation, started, steered, returned, shown: () => shown },
     emit: (type) => told(EVENTS[type]),
     async end() {
       ended.resolve({ reason: "complete" } as RunOutcome);
@@ -87,14 +90,15 @@ function setUp(outgoing: (text: string) => Promise<RunInput> = async (text) => t
 
 describe("the messages of a conversation that wait", () => {
   it("steer the run when the calls of its response begin, with their images", async () => {
-    const { conversation, emit, steered } = setUp(async (text) => [{ type: "text", text }]);
+    const { conversation, emit, steered, shown } = setUp(async (text) => [{ type: "text", text }]);
     conversation.message("go");
     await settle();
     conversation.message("use pnpm");
     await emit("turn-start");
-    expect(steered).toEqual([]);
+    expect([steered, shown()]).toEqual([[], expect.not.stringContaining("use pnpm")]);
     await emit("tool-calls-start");
     await settle();
+    expect(shown()).toContain("› use pnpm");
     expect(steered).toEqual([{ role: "user", content: [{ type: "text", text: "use pnpm" }] }]);
   });
 
@@ -110,13 +114,13 @@ describe("the messages of a conversation that wait", () => {
   });
 
   it("return to the input if the person stopped the run", async () => {
-    const { conversation, emit, end, started, returned } = setUp();
+    const { conversation, emit, end, started, returned, shown } = setUp();
     conversation.message("go");
     await settle();
     await emit("turn-start");
     conversation.message("one");
     conversation.escape();
     await end();
-    expect([started, returned]).toEqual([["go"], ["one"]]);
+    expect([started, returned, shown()]).toEqual([["go"], ["one"], expect.not.stringContaining("› one")]);
   });
 });

@@ -59,7 +59,7 @@ export interface Conversation {
   /** Esc: leaves what is being answered, else ends what the agent does now, commands included. */
   escape(): void;
   end(): void;
-  /** Steers the run that is under way. */
+  /** Sends a message that waited to the run that is under way, or begins one. */
   deliver(text: string): void;
   /** Shows a run that is already under way. */
   follow(run: Run<unknown>): Promise<void>;
@@ -70,8 +70,7 @@ export interface Conversation {
 const PROMPT = "› ";
 
 export function createConversation(options: ConversationOptions): Conversation {
-  const { screen, style, host, commands, model: firstModel, input, quit } = options;
-  const { queue, outgoing, giveBack = () => {} } = options;
+  const { screen, style, host, commands, model: firstModel, input, quit, queue, outgoing, giveBack = () => {} } = options;
   let model = firstModel;
   let run: Run<unknown> | undefined;
   let interruptKeys: InterruptKeys | undefined;
@@ -160,7 +159,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     if (leaving) return quit();
     // A person who stopped the run decides again about what they had written for it.
     if (isStopped) giveBack(unread);
-    else if (unread.length > 0) following = following.then(() => start(unread.join("\n\n")));
+    else if (unread.length > 0) deliver(unread.join("\n\n"));
   }
 
   async function* untilOver(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
@@ -223,13 +222,16 @@ export function createConversation(options: ConversationOptions): Conversation {
   function send(text: string): void {
     // A run that is over reads nothing, though it takes a moment to leave its session.
     if (over) following = following.then(() => (leaving ? undefined : start(text)));
-    else if (run === undefined && early === undefined) following = start(text);
-    else if (queue !== undefined) queue.send(text);
-    else deliver(text);
+    else if (!withRun((on) => void steer(on, text).catch(failed))) following = start(text);
   }
 
+  /** Shows a message when it is sent: one that waits can still be edited. */
   function deliver(text: string): void {
-    if (!withRun((on) => void steer(on, text).catch(failed))) following = start(text);
+    const [first = "", ...more] = printable(text).split("\n");
+    say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
+    const line = parseSlashLine(text);
+    if (line === undefined) send(text);
+    else void slash(line);
   }
 
   async function steer(on: Run<unknown>, text: string): Promise<void> {
@@ -253,11 +255,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     message(text) {
       warned = false;
       if (text.trim() === "") return;
-      const [first = "", ...more] = printable(text).split("\n");
-      say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
-      const line = parseSlashLine(text);
-      if (line === undefined) return send(text);
-      void slash(line);
+      const isWorking = !over && (run !== undefined || early !== undefined);
+      if (queue !== undefined && isWorking && parseSlashLine(text) === undefined) queue.send(text);
+      else deliver(text);
     },
     answer(text) {
       warned = false;

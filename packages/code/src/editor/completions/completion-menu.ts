@@ -12,6 +12,8 @@ import {
 /** A source of completions as the editor of the library asks it, with what the menu shows last. */
 export interface CompletionMenu {
   readonly provider: AutocompleteProvider;
+  /** True if the menu was made for this text before the cursor: a key that edits does not wait for the next menu. */
+  isCurrent(before: string): boolean;
   /** True if the text before the cursor ends with a suggestion of the last menu, so that Enter sends. */
   isComplete(before: string): boolean;
   /** Calls `ask`, which opens the menu again. A single suggestion is shown then and not inserted. */
@@ -20,7 +22,7 @@ export interface CompletionMenu {
 
 /** @param onProblem called if the source fails */
 export function createCompletionMenu(source: CompletionSource, onProblem: (error: unknown) => void): CompletionMenu {
-  let last: Completion | undefined;
+  let last: (Completion & { readonly before: string }) | undefined;
   let isReopening = false;
 
   /** The editor of the library has no place for the failure of a source. */
@@ -43,7 +45,7 @@ export function createCompletionMenu(source: CompletionSource, onProblem: (error
       if (signal.aborted || found === undefined || found.suggestions.length === 0) return null;
       // The library inserts the only suggestion of a key.
       if (!hasSingle && found.suggestions.length === 1) return null;
-      last = found;
+      last = { ...found, before };
       return {
         prefix: toEditable(found.prefix),
         items: found.suggestions.slice(0, MAX_SUGGESTIONS).map(({ value, label, description }) => ({
@@ -55,8 +57,7 @@ export function createCompletionMenu(source: CompletionSource, onProblem: (error
     },
     applyCompletion(lines, line, column, item, prefix) {
       const text = lines[line] ?? "";
-      const before = text.slice(0, column);
-      const start = before.endsWith(prefix) ? column - prefix.length : column;
+      const start = column - prefix.length;
       // A blank that follows the cursor serves as the one of the suggestion.
       const after = text.slice(column);
       const value = item.value.endsWith(" ") && after.startsWith(" ") ? item.value.slice(0, -1) : item.value;
@@ -69,6 +70,7 @@ export function createCompletionMenu(source: CompletionSource, onProblem: (error
   };
   return {
     provider,
+    isCurrent: (before) => last?.before === before,
     isComplete: (before) => last?.suggestions.some(({ value }) => before.endsWith(value.trimEnd()) && value.trimEnd() !== "") === true,
     reopen(ask) {
       isReopening = true;

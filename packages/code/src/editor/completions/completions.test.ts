@@ -174,6 +174,25 @@ describe("the menu of the editor", () => {
     expect([sent, editor.text()]).toEqual([["/compact"], ""]);
   });
 
+  it("closes when the text that it was made for is deleted, and has no effect on Enter and Tab then", async () => {
+    const { editor, sent, type, menu } = setUp();
+    type("/mo");
+    await menu();
+    type("\u0015");
+    expect(editor.part.rows({ columns: 40, rows: 9 }).lines).toEqual(["› "]);
+    type("/mo");
+    await menu();
+    type("x");
+    type("\r");
+    expect(sent).toEqual(["/mox"]);
+    type("/mo");
+    await menu();
+    type("\u0015");
+    type("a ");
+    type("\t");
+    expect(editor.text()).toBe("a ");
+  });
+
   it("closes with Esc, and leaves Enter to the message then", async () => {
     const { editor, sent, type, menu } = setUp();
     type("/");
