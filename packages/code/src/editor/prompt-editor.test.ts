@@ -193,6 +193,10 @@ describe("createPromptEditor", () => {
     expect(shown(editor)).toBe("› draft|");
     type("\u0012", "docs", ENTER);
     expect(sent).toEqual(["write docs"]);
+    type("\u0012");
+    editor.paste("\nfix the\n");
+    expect(shown(editor)).toBe("search › fix the|\n→ fix the build (+1 line)");
+    editor.close();
     type("\u0012", "nothing like it");
     expect(shown(editor)).toBe("search › nothing like it|\n  no earlier message matches");
   });

@@ -196,7 +196,7 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
     },
     handle,
     paste(given) {
-      if (search !== undefined) search.handle(given);
+      if (search !== undefined) search.handle(given.replace(/[\s\p{Cc}]+/gu, " ").trim());
       else {
         // oxlint-disable-next-line no-control-regex -- keys begin with one
         const held = pasted.keep(given.replace(/\u001b\[(\d+);5u/g, controlOf));

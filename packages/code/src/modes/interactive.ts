@@ -267,7 +267,7 @@ export async function converse(
     await left;
     await conversation.settled();
   } finally {
-    input.close();
+    await person.close();
     stdout.write("\u001b[?2004l");
     process.off("exit", restore);
     host.signals.off("SIGINT", onInterrupt);

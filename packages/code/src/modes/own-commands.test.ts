@@ -54,6 +54,25 @@ describe("createOwnCommands", () => {
     ]);
   });
 
+  it("runs no command after it is closed, and ends the one that runs", async () => {
+    const aborted = Promise.withResolvers<void>();
+    const { commands, shown } = setUp({
+      execute: ({ signal }: ExecuteRequest) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => {
+            aborted.resolve();
+            reject(new EnvironmentError({ kind: "cancelled", message: "cancelled" }));
+          });
+        }),
+    });
+    void commands.run("sleep 100");
+    void commands.run("sleep 200");
+    await Promise.resolve();
+    await commands.close();
+    await aborted.promise;
+    expect(shown).toEqual(["  stopped"]);
+  });
+
   it("shows why a command cannot run, and runs the next one", async () => {
     const { commands, shown } = setUp(createProcessExecutor({ cwd: "/there/is/no/such/folder" }));
     await commands.run("echo one");

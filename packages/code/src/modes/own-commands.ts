@@ -16,6 +16,8 @@ export interface OwnCommands {
   run(command: string): Promise<void>;
   /** Ends the command that runs. @returns true if one ran */
   stop(): boolean;
+  /** Ends the command that runs, and runs no other. Resolves when nothing of it is left. */
+  close(): Promise<void>;
   /** Returns what the agent has not read yet of the commands that have ended, once. */
   takeResults(): readonly string[];
 }
@@ -24,8 +26,10 @@ export function createOwnCommands({ screen, style, exec }: OwnCommandsOptions): 
   const results: string[] = [];
   let running: AbortController | undefined;
   let last: Promise<void> = Promise.resolve();
+  let isClosed = false;
 
   async function runNow(command: string): Promise<void> {
+    if (isClosed) return;
     const controller = new AbortController();
     running = controller;
     try {
@@ -57,6 +61,11 @@ export function createOwnCommands({ screen, style, exec }: OwnCommandsOptions): 
     stop() {
       running?.abort("interrupted");
       return running !== undefined;
+    },
+    async close() {
+      isClosed = true;
+      running?.abort("interrupted");
+      await last;
     },
     takeResults: () => results.splice(0),
   };

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { setImmediate as settle } from "node:timers/promises";
-import type { AgentEvent, Executor } from "@keelson/protocol";
+import { type AgentEvent, EnvironmentError, type Executor } from "@keelson/protocol";
 import { afterEach, describe, expect, it } from "vitest";
 import { firstCompletion } from "../editor/completions/completion-source.ts";
 import { ESCAPE_MS } from "../editor/read-keys.ts";
@@ -122,19 +122,25 @@ describe("createPersonInput", () => {
     expect(did).toEqual(["escape"]);
   });
 
-  it("stops the command of the person with Esc, and not the agent", async () => {
-    const stopped = Promise.withResolvers<void>();
+  it("stops the command of the person with Esc and Ctrl-C, and not the agent", async () => {
+    let stopped = 0;
     const exec: Executor = {
-      execute: ({ signal }) => {
-        signal?.addEventListener("abort", () => stopped.resolve());
-        return new Promise(() => {});
-      },
+      execute: ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => {
+            stopped += 1;
+            reject(new EnvironmentError({ kind: "cancelled", message: "cancelled" }));
+          });
+        }),
     };
-    const { did, type, escape } = setUp({ exec });
+    const { did, shown, type, escape } = setUp({ exec });
     await type("!sleep 100\r");
     await escape();
-    await stopped.promise;
-    expect(did).toEqual([]);
+    await type("!sleep 200\r");
+    await type("\u0003");
+    expect([did, stopped, shown]).toEqual([[], 2, ["", "$ sleep 100", "  stopped", "", "$ sleep 200", "  stopped"]]);
+    await type("\u0003");
+    expect(did).toEqual(["interrupt"]);
   });
 
   it("edits the text in another program, which has the terminal meanwhile", async () => {

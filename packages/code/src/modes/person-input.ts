@@ -60,6 +60,8 @@ export interface PersonInput {
   outgoing(text: string): Promise<RunInput>;
   /** Returns messages to the input, above what is typed there. */
   giveBack(texts: readonly string[]): void;
+  /** Stops reading keys and ends the command of the person. */
+  close(): Promise<void>;
 }
 
 export function createPersonInput(options: PersonInputOptions): PersonInput {
@@ -86,6 +88,9 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
           .map((row) => style.bold(row)),
       ]);
       void ownCommands.run(line.command);
+    },
+    onInterrupt() {
+      if (!ownCommands.stop()) options.onInterrupt();
     },
     onEscape() {
       if (ownCommands.stop()) return;
@@ -143,5 +148,9 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       return typeof content === "string" ? `${before}\n\n${content}` : [{ type: "text", text: `${before}\n\n` }, ...content];
     },
     giveBack,
+    async close() {
+      input.close();
+      await ownCommands.close();
+    },
   };
 }
