@@ -7,7 +7,7 @@ const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 
 function setUp(files: { readonly [path: string]: Uint8Array }): Attachments {
   return createAttachments({
-    cwd: "/project",
+    cwd: () => "/project",
     home: "/home/me",
     async read(path) {
       const bytes = files[path];

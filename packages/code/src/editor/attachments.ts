@@ -25,7 +25,8 @@ export interface Attachments {
 }
 
 export interface AttachmentsOptions {
-  readonly cwd: string;
+  /** The folder of relative paths, absolute. */
+  cwd(): string;
   /** Default: the home folder of the user. */
   readonly home?: string;
   /** Default: the file system. */
@@ -53,7 +54,7 @@ export function createAttachments({ cwd, home = homedir(), read = (path) => read
     const parts: string[] = [];
     let end = 0;
     for (const found of findImagePaths(text).slice(0, MAX_PATHS)) {
-      const path = found.path.startsWith("~/") ? join(home, found.path.slice(2)) : resolve(cwd, found.path);
+      const path = found.path.startsWith("~/") ? join(home, found.path.slice(2)) : resolve(cwd(), found.path);
       // A path without a file is text: the agent reads it as it is written.
       const bytes = await read(path).catch(() => undefined);
       if (bytes === undefined) continue;

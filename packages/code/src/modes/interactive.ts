@@ -149,20 +149,14 @@ export async function converse(
   });
   const commands = createSlashCommandTable([...sessionCommands({ facts, trustLeftOut, compact }, undoing), ...fileCommands]);
   const ownFolders = workingFolders(launch, project);
+  const ownExec = createCodingExecutor(launch.cwd, {
+    ...{ sandbox: launch.inSandbox === true, policy, variables: project.settings.variables, folders: ownFolders, home: stores.home.path },
+  });
+  const redacted = redactExecutor(ownExec, secrets.redactor);
   const person = createPersonInput({
-    ...{ stdin, screen, style, environment, cwd: launch.cwd, history: earlier },
-    exec: redactExecutor(
-      createCodingExecutor(launch.cwd, {
-        ...{
-          sandbox: launch.inSandbox === true,
-          policy,
-          variables: project.settings.variables,
-          folders: ownFolders,
-          home: stores.home.path,
-        },
-      }),
-      secrets.redactor,
-    ),
+    ...{ stdin, screen, style, environment, history: earlier },
+    cwd: () => launch.cwd,
+    exec: () => redacted,
     completions: firstCompletion([
       createCommandSuggestions(commands),
       createFileSuggestions({

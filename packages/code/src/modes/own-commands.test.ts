@@ -11,7 +11,7 @@ function setUp(exec: Executor = createProcessExecutor({ cwd: process.cwd() })): 
 } {
   const shown: string[] = [];
   const screen = { block: (lines: readonly string[]) => void shown.push(...lines) };
-  return { commands: createOwnCommands({ screen, style: createStyle(false), exec }), shown };
+  return { commands: createOwnCommands({ screen, style: createStyle(false), exec: () => exec }), shown };
 }
 
 describe("createOwnCommands", () => {

@@ -7,7 +7,8 @@ import { type OwnCommand, ownCommandText, runOwnCommand } from "./run-own-comman
 export interface OwnCommandsOptions {
   readonly screen: Pick<Screen, "block">;
   readonly style: Style;
-  readonly exec: Executor;
+  /** Asked for each command, because a conversation may change its session. */
+  exec(): Executor;
 }
 
 /** The commands that a person runs with `!`. */
@@ -34,7 +35,7 @@ export function createOwnCommands({ screen, style, exec }: OwnCommandsOptions): 
     running = controller;
     try {
       const ended = await runOwnCommand(command, {
-        exec,
+        exec: exec(),
         signal: controller.signal,
         onOutput: (text) =>
           screen.block(

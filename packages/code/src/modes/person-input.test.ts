@@ -34,7 +34,7 @@ function setUp(options: Partial<PersonInputOptions> = {}): Setting {
     },
   };
   const person = createPersonInput({
-    ...{ stdin, exec, environment: {}, cwd: "/project", history: [], completions: firstCompletion([]) },
+    ...{ stdin, exec: () => exec, environment: {}, cwd: () => "/project", history: [], completions: firstCompletion([]) },
     style: createStyle(false),
     screen: { block: (lines) => void shown.push(...lines) },
     onChange() {},
@@ -133,7 +133,7 @@ describe("createPersonInput", () => {
           });
         }),
     };
-    const { did, shown, type, escape } = setUp({ exec });
+    const { did, shown, type, escape } = setUp({ exec: () => exec });
     await type("!sleep 100\r");
     await escape();
     await type("!sleep 200\r");

@@ -24,9 +24,10 @@ export interface PersonInputOptions extends Pick<TerminalInputOptions, "history"
   readonly screen: Pick<Screen, "block">;
   readonly style: Style;
   readonly environment: { readonly [name: string]: string | undefined };
-  readonly cwd: string;
+  /** The folder of the session that is open, absolute. */
+  cwd(): string;
   /** Runs the commands of the person: the sandbox of the agent if it has one. */
-  readonly exec: Executor;
+  exec(): Executor;
   /** True for a screen that moves no cursor: the terminal itself edits the lines. */
   readonly isSpoken?: boolean;
   readonly completions: CompletionSource;
@@ -65,11 +66,11 @@ export interface PersonInput {
 }
 
 export function createPersonInput(options: PersonInputOptions): PersonInput {
-  const { stdin, screen, style, environment, cwd, exec, onChange, onMessage, onEscape, onKey } = options;
+  const { stdin, screen, style, environment, onChange, onMessage, onEscape, onKey } = options;
   const { outside = (program) => program(), readClipboard = () => readClipboardImage({ environment }) } = options;
   const { suspendProcess: suspend = suspendProcess } = options;
-  const attachments = createAttachments({ cwd });
-  const ownCommands = createOwnCommands({ screen, style, exec });
+  const attachments = createAttachments({ cwd: () => options.cwd() });
+  const ownCommands = createOwnCommands({ screen, style, exec: () => options.exec() });
   const queue = createMessageQueue({ style, onChange, deliver: (text) => options.deliver(text) });
   const warn = (text: string): void => screen.block([style.yellow(`! ${printableLine(text)}`)]);
   const warnOf = (error: unknown): void => warn(error instanceof Error ? error.message : String(error));
