@@ -39,8 +39,10 @@ describe("createAttachments", () => {
     expect(Array.isArray(twice) && twice.map(({ type }) => type)).toEqual(["text", "image", "text"]);
   });
 
-  it("leaves a marker without an image as text", async () => {
-    expect((await setUp({}).attach("what is [image #7]?")).content).toBe("what is [image #7]?");
+  it("leaves a marker without an image as text, and reports it", async () => {
+    const { content, problems } = await setUp({}).attach("what is [image #7]?");
+    expect(content).toBe("what is [image #7]?");
+    expect(problems).toEqual(["[image #7] is not an image of this conversation. Paste it again, or name its file."]);
   });
 
   it("attaches the files that a message names", async () => {
