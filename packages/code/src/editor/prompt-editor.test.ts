@@ -180,6 +180,17 @@ describe("createPromptEditor", () => {
     expect(editor.text()).toBe("old");
   });
 
+  it("folds a long message of its history, and sends it whole", () => {
+    const long = "a line\tof a log\n".repeat(50_000);
+    const { editor, type, sent } = setUp({ history: [long, "x".repeat(20_001)] });
+    type(UP);
+    expect(shown(editor)).toBe("› [paste #1 +50001 lines]|");
+    type(ENTER);
+    type(UP, UP);
+    expect(shown(editor)).toBe("› [paste #1 20001 chars]|");
+    expect(sent[0] === long).toBe(true);
+  });
+
   it("searches its history with Ctrl-R: Tab gives the match to be edited, Enter sends it, Esc returns to what was typed", () => {
     const { editor, type, sent } = setUp({ history: ["run the tests", "fix the build\nnow", "write docs"] });
     type("draft", "\u0012", "the");

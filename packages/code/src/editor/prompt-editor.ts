@@ -40,6 +40,7 @@ export interface PromptEditor {
   readonly isSearching: boolean;
   /** Esc: closes a search or a menu. @returns false if neither is open */
   close(): boolean;
+  readonly isEmpty: boolean;
   /** The text, with pastes in place of their markers. */
   text(): string;
   setText(text: string): void;
@@ -48,6 +49,9 @@ export interface PromptEditor {
 }
 
 const NEW_LINE = "\n";
+/** A text that is set, such as an earlier message, is folded if it is longer than this: the editor lays out all of its text at each frame. */
+const LONG_LINES = 200;
+const LONG_CHARACTERS = 20_000;
 
 export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
   const { style, history = [], completions, isOneLine = false, onChange, onSend } = options;
@@ -68,7 +72,14 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
   const text = (): string => fromEditable(pasted.restore(editor.getExpandedText()));
 
   function setText(next: string): void {
-    editor.setText(toEditable(next));
+    const isLong = next.length > LONG_CHARACTERS || next.split("\n", LONG_LINES + 1).length > LONG_LINES;
+    editor.setText(isLong ? "" : toEditable(next));
+    if (isLong) fold(pasted.keep(next));
+  }
+
+  /** Inserts a text as the editor inserts a paste, which it folds if it is long. */
+  function fold(held: string): void {
+    editor.handleInput(`\u001b[200~${held}\u001b[201~`);
   }
 
   function rowsOf(given: LiveRoom): { readonly rows: AreaRows; readonly prefix: string } {
@@ -143,7 +154,8 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
     const before = editor.getText();
     editor.handleInput("\t");
     // A folder that was completed shows what it holds.
-    if (editor.getText() !== before && /@(?:"[^"]*|\S*)\/$/.test(beforeCursor())) menu?.reopen(() => editor.handleInput("\t"));
+    const typed = fromEditable(beforeCursor());
+    if (editor.getText() !== before && /@(?:"[^"]*|\S*)\/$/.test(typed)) menu?.reopen(typed, () => editor.handleInput("\t"));
   }
 
   function handle(sequence: string): void {
@@ -200,7 +212,7 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
       else {
         // oxlint-disable-next-line no-control-regex -- keys begin with one
         const held = pasted.keep(given.replace(/\u001b\[(\d+);5u/g, controlOf));
-        if (held.includes("\n") || held.length > 1000) editor.handleInput(`\u001b[200~${held}\u001b[201~`);
+        if (held.includes("\n") || held.length > 1000) fold(held);
         else editor.insertTextAtCursor(held);
       }
     },
@@ -212,6 +224,9 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
       else if (editor.isShowingAutocomplete()) editor.handleInput("\u001b");
       else return false;
       return true;
+    },
+    get isEmpty() {
+      return editor.getText() === "";
     },
     text,
     setText(next) {

@@ -131,7 +131,11 @@ describe("createTerminalInput", () => {
     expect(await result).toBe("done");
     await type("b");
     expect([line(), raw()]).toEqual(["› ab|", true]);
+    const last = Promise.withResolvers<void>();
+    const ended = input.suspend(() => last.promise);
     input.close();
+    last.resolve();
+    await ended;
     expect(raw()).toBe(false);
   });
 

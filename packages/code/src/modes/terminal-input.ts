@@ -73,16 +73,16 @@ export interface TerminalInput {
   close(): void;
 }
 
-const REPORTED: ReadonlySet<KeyAction> = new Set<ReportedKey>([
-  "mode",
-  "open-output",
-  "paste-image",
-  "redraw",
-  "external-editor",
-  "tasks",
-  "take-back",
-  "suspend",
-]);
+const REPORTED: { readonly [Key in ReportedKey]: true } = {
+  "mode": true,
+  "open-output": true,
+  "paste-image": true,
+  "redraw": true,
+  "external-editor": true,
+  "tasks": true,
+  "take-back": true,
+  "suspend": true,
+};
 
 export function createTerminalInput({
   input,
@@ -108,6 +108,7 @@ export function createTerminalInput({
   /** A key came since. */
   let typing = false;
   let borrower: ((sequence: string) => void) | undefined;
+  let isClosed = false;
 
   const draft = createPromptEditor({ style, history, completions, onChange, ...(onProblem && { onProblem }), onSend: onMessage });
   const reply = createPromptEditor({ style, isOneLine: true, onChange, onSend: onAnswer });
@@ -116,7 +117,7 @@ export function createTerminalInput({
 
   function redraw(): void {
     const isHidden = settling && asking !== "message";
-    const lead = asking !== "message" && draft.text() !== "" ? "[draft kept] " : "";
+    const lead = asking !== "message" && !draft.isEmpty ? "[draft kept] " : "";
     // The sign before the cursor shows when an answer is read.
     const label = { lead, prompt: isHidden ? prompt.replace("›", "⋯") : prompt, isHidden };
     draft.label(label);
@@ -162,8 +163,8 @@ export function createTerminalInput({
       const isSearch = edited().isSearching;
       edited().close();
       if (!isSearch) onInterrupt();
-    } else if (action === "end" && edited().text() === "") onEnd();
-    else if (action !== undefined && REPORTED.has(action)) onKey(action as ReportedKey);
+    } else if (action === "end" && edited().isEmpty) onEnd();
+    else if (isReported(action)) onKey(action);
     else if (action === "send" && settling) pad();
     else edited().handle(sequence);
     redraw();
@@ -202,7 +203,7 @@ export function createTerminalInput({
     message(text) {
       prompt = text;
       if (asking !== "message") {
-        const isUnderWay = settling ? typing : reply.text() !== "";
+        const isUnderWay = settling ? typing : !reply.isEmpty;
         asking = "message";
         quiet.cancel();
         settling = false;
@@ -219,7 +220,7 @@ export function createTerminalInput({
       redraw();
     },
     clear() {
-      const had = edited().text() !== "";
+      const had = !edited().isEmpty;
       edited().setText("");
       redraw();
       return had;
@@ -244,15 +245,20 @@ export function createTerminalInput({
       try {
         return await program();
       } finally {
-        open();
+        if (!isClosed) open();
         redraw();
       }
     },
     close() {
+      isClosed = true;
       quiet.cancel();
       reader.close();
       input.off("end", onEnd);
       leave();
     },
   };
+}
+
+function isReported(action: KeyAction | undefined): action is ReportedKey {
+  return action !== undefined && Object.hasOwn(REPORTED, action);
 }

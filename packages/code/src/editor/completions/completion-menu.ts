@@ -16,14 +16,14 @@ export interface CompletionMenu {
   isCurrent(before: string): boolean;
   /** True if the text before the cursor ends with a suggestion of the last menu, so that Enter sends. */
   isComplete(before: string): boolean;
-  /** Calls `ask`, which opens the menu again. A single suggestion is shown then and not inserted. */
-  reopen(ask: () => void): void;
+  /** Calls `ask`, which opens the menu again for this text before the cursor. A single suggestion is not inserted then. */
+  reopen(before: string, ask: () => void): void;
 }
 
 /** @param onProblem called if the source fails */
 export function createCompletionMenu(source: CompletionSource, onProblem: (error: unknown) => void): CompletionMenu {
   let last: (Completion & { readonly before: string }) | undefined;
-  let isReopening = false;
+  let reopened: string | undefined;
 
   /** The editor of the library has no place for the failure of a source. */
   async function completed(place: CompletionPlace, options: CompletionOptions): Promise<Completion | undefined> {
@@ -37,14 +37,14 @@ export function createCompletionMenu(source: CompletionSource, onProblem: (error
 
   const provider: AutocompleteProvider = {
     async getSuggestions(lines, line, column, { signal, force = false }) {
-      const hasSingle = !isReopening;
-      isReopening = false;
       const above = lines.slice(0, line).map(fromEditable);
       const before = fromEditable((lines[line] ?? "").slice(0, column));
       const found = await completed({ above, before }, { signal, isAsked: force });
+      const isReopened = before === reopened;
+      reopened = undefined;
       if (signal.aborted || found === undefined || found.suggestions.length === 0) return null;
       // The library inserts the only suggestion of a key.
-      if (!hasSingle && found.suggestions.length === 1) return null;
+      if (isReopened && found.suggestions.length === 1) return null;
       last = { ...found, before };
       return {
         prefix: toEditable(found.prefix),
@@ -72,8 +72,8 @@ export function createCompletionMenu(source: CompletionSource, onProblem: (error
     provider,
     isCurrent: (before) => last?.before === before,
     isComplete: (before) => last?.suggestions.some(({ value }) => before.endsWith(value.trimEnd()) && value.trimEnd() !== "") === true,
-    reopen(ask) {
-      isReopening = true;
+    reopen(before, ask) {
+      reopened = before;
       ask();
     },
   };
