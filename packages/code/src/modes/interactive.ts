@@ -1,6 +1,5 @@
 import type { SessionId } from "@keelson/protocol";
 import type { ModelRegistry } from "keelson/providers";
-import { createDiskVfs } from "keelson/environment";
 import { type Policy, redactExecutor } from "keelson/security";
 import { createCodingExecutor } from "../core/coding-executor.ts";
 import { createCodingRunner } from "../core/coding-runner.ts";
@@ -16,10 +15,7 @@ import { workingFolders } from "../core/working-folders.ts";
 import { allowInProject, type ProjectRule, readProjectRules } from "../core/project-rules.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import type { Stores } from "../core/stores.ts";
-import { createCommandSuggestions } from "../editor/completions/command-suggestions.ts";
-import { firstCompletion } from "../editor/completions/completion-source.ts";
-import { createFileSuggestions } from "../editor/completions/file-suggestions.ts";
-import { createProjectFiles } from "../editor/completions/project-files.ts";
+import { createPromptCompletions } from "../editor/completions/prompt-completions.ts";
 import { instructionStretches } from "../instructions/index.ts";
 import { contextLines } from "../render/context-lines.ts";
 import { formatCost, formatTokens } from "../render/figures.ts";
@@ -157,15 +153,13 @@ export async function converse(
     ...{ stdin, screen, style, environment, history: earlier },
     cwd: () => launch.cwd,
     exec: () => redacted,
-    completions: firstCompletion([
-      createCommandSuggestions(commands),
-      createFileSuggestions({
-        cwd: launch.cwd,
-        project: createProjectFiles({ files: createDiskVfs({ root: launch.cwd }), cwd: launch.cwd, now: host.now }),
-        folders: ownFolders,
-        ...(environment["HOME"] !== undefined && { home: environment["HOME"] }),
-      }),
-    ]),
+    completions: createPromptCompletions({
+      commands,
+      cwd: () => launch.cwd,
+      folders: () => ownFolders,
+      home: environment["HOME"],
+      now: host.now,
+    }),
     onChange: () => showInput(screen, input.part),
     onTyped: (text) => void typed.push(text),
     onMessage: (text) => conversation.message(text),

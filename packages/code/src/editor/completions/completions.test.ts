@@ -1,16 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createDiskVfs } from "keelson/environment";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSlashCommandTable } from "../../slash-commands/slash-command-table.ts";
 import type { SlashCommand } from "../../slash-commands/slash-command.ts";
 import { createStyle } from "../../text/style.ts";
 import { createPromptEditor, type PromptEditor } from "../prompt-editor.ts";
-import { createCommandSuggestions } from "./command-suggestions.ts";
-import { type CompletionSource, firstCompletion } from "./completion-source.ts";
-import { createFileSuggestions } from "./file-suggestions.ts";
+import type { CompletionSource } from "./completion-source.ts";
 import { createProjectFiles, nearestPaths } from "./project-files.ts";
+import { createPromptCompletions } from "./prompt-completions.ts";
 
 const command = (name: string, more: Partial<SlashCommand> = {}): SlashCommand => ({
   name,
@@ -52,14 +50,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-function sources(): CompletionSource {
-  const cwd = join(folder, "project");
-  const project = createProjectFiles({ files: createDiskVfs({ root: cwd }), cwd, now: () => 0 });
-  const added = [join(folder, "added")];
-  return firstCompletion([
-    createCommandSuggestions(TABLE),
-    createFileSuggestions({ cwd, project, folders: added, home: join(folder, "home") }),
-  ]);
+function sources(cwd = () => join(folder, "project")): CompletionSource {
+  return createPromptCompletions({
+    commands: TABLE,
+    cwd,
+    folders: () => [join(folder, "added")],
+    home: join(folder, "home"),
+    now: () => 0,
+  });
 }
 
 async function suggest(
@@ -154,6 +152,21 @@ describe("the completion of files", () => {
     expect(await suggest("!cat src/ma")).toEqual([]);
     expect(await suggest("!cat src/ma", { isAsked: true })).toEqual(["src/main.ts "]);
     expect(await suggest("me@host", { isAsked: false })).toEqual([]);
+  });
+});
+
+describe("the completions of a conversation", () => {
+  it("follow its session to another folder", async () => {
+    let cwd = join(folder, "project");
+    const source = sources(() => cwd);
+    const options = { signal: new AbortController().signal, isAsked: false };
+    const find = async (): Promise<readonly string[]> => {
+      const found = await source.complete({ above: [], before: "@t" }, options);
+      return (found?.suggestions ?? []).map(({ value }) => value);
+    };
+    expect(await find()).toContain("@src/main.ts ");
+    cwd = join(folder, "home");
+    expect((await find()).slice(0, 3)).toEqual(["@notes/todo.md ", "@notes/", "@.secret "]);
   });
 });
 

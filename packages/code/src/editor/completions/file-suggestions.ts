@@ -10,7 +10,7 @@ export interface FileSuggestionsOptions {
   readonly cwd: string;
   readonly project: ProjectFiles;
   /** Folders beside the project that the agent may use, absolute. */
-  readonly folders?: readonly string[];
+  folders?(): readonly string[];
   /** Default: the home folder of the user. */
   readonly home?: string;
 }
@@ -27,7 +27,7 @@ const MENTION = /(?:^|[\s([{<`'"、。，])(?<prefix>@(?:"(?<quoted>[^"]*)|(?<pl
 const WORD = /(?:^|\s)(?<prefix>[^\s"]+)$/;
 
 /** Completes files behind `@`: those of the project, of its added folders, and by an absolute path or one from the home folder. */
-export function createFileSuggestions({ cwd, project, folders = [], home = homedir() }: FileSuggestionsOptions): CompletionSource {
+export function createFileSuggestions({ cwd, project, folders = () => [], home = homedir() }: FileSuggestionsOptions): CompletionSource {
   async function pathsFor(query: string, signal: AbortSignal): Promise<readonly string[]> {
     const slash = query.lastIndexOf("/") + 1;
     // A folder that is typed out shows what it holds; outside of the project only that.
@@ -36,7 +36,7 @@ export function createFileSuggestions({ cwd, project, folders = [], home = homed
     if (signal.aborted) return [];
     if (query === "") return nearestPaths(paths, MAX_SUGGESTIONS);
     if (query.endsWith("/")) return paths.filter((path) => isChild(path, query)).slice(0, MAX_SUGGESTIONS);
-    return rankPaths([...paths, ...folders.map((folder) => `${folder}/`)], query, { limit: MAX_SUGGESTIONS, signal });
+    return rankPaths([...paths, ...folders().map((folder) => `${folder}/`)], query, { limit: MAX_SUGGESTIONS, signal });
   }
 
   function isOutside(query: string): boolean {
