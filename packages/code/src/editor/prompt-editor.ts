@@ -66,7 +66,8 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
   let label: PromptLabel = { prompt: "› " };
   let search: HistorySearch | undefined;
   let room: LiveRoom = { columns: 80, rows: 24 };
-  const menu = completions && createCompletionMenu(completions, onProblem);
+  const menu =
+    completions && createCompletionMenu({ source: completions, columns: () => room.columns - displayWidth(label.prompt), onProblem });
   if (menu !== undefined) area.complete(menu.provider);
 
   const text = (): string => fromEditable(pasted.restore(editor.getExpandedText()));

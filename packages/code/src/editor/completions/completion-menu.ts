@@ -1,4 +1,5 @@
 import type { AutocompleteProvider } from "@earendil-works/pi-tui";
+import { displayWidth, truncated } from "../../text/display-width.ts";
 import { printableLine } from "../../text/printable.ts";
 import { fromEditable, toEditable } from "../stand-ins.ts";
 import {
@@ -20,8 +21,19 @@ export interface CompletionMenu {
   reopen(before: string, ask: () => void): void;
 }
 
-/** @param onProblem called if the source fails */
-export function createCompletionMenu(source: CompletionSource, onProblem: (error: unknown) => void): CompletionMenu {
+export interface CompletionMenuOptions {
+  readonly source: CompletionSource;
+  /** The columns of the menu. */
+  columns(): number;
+  /** Called if the source fails. */
+  onProblem(error: unknown): void;
+}
+
+/** Columns of the names in a menu of the library, and of its marks and margins. */
+const NAMES = { least: 12, most: 32 };
+const MARGINS = 4;
+
+export function createCompletionMenu({ source, columns, onProblem }: CompletionMenuOptions): CompletionMenu {
   let last: (Completion & { readonly before: string }) | undefined;
   let reopened: string | undefined;
 
@@ -46,12 +58,20 @@ export function createCompletionMenu(source: CompletionSource, onProblem: (error
       // The library inserts the only suggestion of a key.
       if (isReopened && found.suggestions.length === 1) return null;
       last = { ...found, before };
+      const suggestions = found.suggestions.slice(0, MAX_SUGGESTIONS).map(({ value, label = value.trimEnd(), ...more }) => ({
+        ...{ value, label: printableLine(label) },
+        description: more.description === undefined ? undefined : printableLine(more.description),
+      }));
+      const widest = Math.max(...suggestions.map(({ label }) => displayWidth(label))) + 2;
+      const names = found.prefix.startsWith("/") ? Math.min(NAMES.most, Math.max(NAMES.least, widest)) : NAMES.most;
+      // The library cuts a description without a sign.
+      const room = columns() - names - MARGINS;
       return {
         prefix: toEditable(found.prefix),
-        items: found.suggestions.slice(0, MAX_SUGGESTIONS).map(({ value, label, description }) => ({
+        items: suggestions.map(({ value, label, description }) => ({
           value: toEditable(value),
-          label: printableLine(label ?? value.trimEnd()),
-          ...(description !== undefined && { description: printableLine(description) }),
+          label,
+          ...(description !== undefined && room > 1 && { description: truncated(description, room) }),
         })),
       };
     },

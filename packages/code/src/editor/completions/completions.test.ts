@@ -206,6 +206,16 @@ describe("the menu of the editor", () => {
     expect(editor.text()).toBe("a ");
   });
 
+  it("cuts a description that does not fit with a sign, and shows none in a narrow terminal", async () => {
+    const { editor, type, menu } = setUp();
+    editor.part.rows({ columns: 44, rows: 20 });
+    type("/");
+    await menu();
+    const rows = (columns: number): readonly string[] => editor.part.rows({ columns, rows: 20 }).lines.slice(1, 2);
+    expect(rows(44)).toEqual(["  → /help                 what can be typ…"]);
+    expect(rows(40)).toEqual(["  → /help"]);
+  });
+
   it("closes with Esc, and leaves Enter to the message then", async () => {
     const { editor, sent, type, menu } = setUp();
     type("/");
