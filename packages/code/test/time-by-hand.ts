@@ -10,8 +10,8 @@ const NEVER_MS = 2 ** 31 - 1;
 const { setTimeout: startTimer, clearTimeout: stopTimer, setInterval: startTicking } = globalThis;
 const held = new Map<unknown, () => void>();
 
-/** True if the file that asks for the timer is one of these. The frames that their calls result in come by themselves. */
-const calledByHand = (): boolean => BY_HAND.test((new Error("the caller").stack ?? "").split("\n")[3] ?? "");
+/** True if one of these files asks for the timer, itself or through the clock that it was given. The frames that their calls result in come by themselves. */
+const calledByHand = (): boolean => BY_HAND.test((new Error("the caller").stack ?? "").split("\n").slice(3, 5).join("\n"));
 
 Object.assign(globalThis, {
   setTimeout: Object.assign((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
@@ -28,17 +28,17 @@ Object.assign(globalThis, {
     startTicking(act, calledByHand() ? NEVER_MS : ms, ...args),
 });
 
-// A listener would have the stream read before the command does.
-const emit = process.stdin.emit.bind(process.stdin);
-process.stdin.emit = (event: string | symbol, ...args: unknown[]): boolean => {
-  const isHeard = emit(event, ...args);
-  if (event !== "data" || !String(args[0]).includes(PAUSE)) return isHeard;
+const { emit } = process.stdin;
+process.stdin.emit = function (this: typeof process.stdin, event: string | symbol, ...args: unknown[]): boolean {
+  const isTaken = Reflect.apply(emit, this, [event, ...args]);
   // After the command has heard of it, as of any key.
-  setImmediate(() => {
-    for (const [timer, act] of [...held]) {
-      globalThis.clearTimeout(timer as NodeJS.Timeout);
-      act();
-    }
-  });
-  return isHeard;
+  if (event === "data" && String(args[0]).includes(PAUSE)) setImmediate(passTime);
+  return isTaken;
 };
+
+function passTime(): void {
+  for (const [timer, act] of [...held]) {
+    globalThis.clearTimeout(timer as NodeJS.Timeout);
+    act();
+  }
+}

@@ -1,7 +1,7 @@
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Readable, Writable } from "node:stream";
 
-export type InputStream = Readable & Partial<Pick<ReadStream, "isTTY" | "setRawMode">>;
+export type InputStream = Readable & Partial<Pick<ReadStream, "isTTY">> & { setRawMode?(isRaw: boolean): unknown };
 export type OutputStream = Writable & Partial<Pick<WriteStream, "isTTY" | "columns" | "rows">>;
 
 /** The process as the command sees it; tests give their own. */

@@ -1,6 +1,8 @@
 import type { CommandHost } from "../core/command-host.ts";
 import type { LiveScreen } from "../terminal/live-screen.ts";
-import { createTerminalInput } from "./terminal-input.ts";
+import { createLineInput } from "./line-input.ts";
+import { showInput } from "./show-input.ts";
+import { createTerminalInput, type TerminalInput } from "./terminal-input.ts";
 
 export interface PersonQuestion<Answer> {
   readonly prompt: string;
@@ -10,27 +12,26 @@ export interface PersonQuestion<Answer> {
   readonly otherwise: Answer;
 }
 
+export interface AskingTerminal extends Pick<CommandHost, "stdin"> {
+  readonly screen: LiveScreen;
+  /** True for a screen that moves no cursor: the terminal itself edits the line. */
+  readonly isSpoken?: boolean;
+}
+
 /** Asks a person at a terminal one question, until a line answers it. The screen is closed afterwards. */
 export async function askPerson<Answer>(
   { prompt, read, otherwise }: PersonQuestion<Answer>,
-  { screen, stdin }: { readonly screen: LiveScreen } & Pick<CommandHost, "stdin">,
+  { screen, stdin, isSpoken = false }: AskingTerminal,
 ): Promise<Answer> {
   const { promise: answered, resolve: tell } = Promise.withResolvers<Answer>();
   const onLine = (line: string): void => read(line, tell);
   const leave = (): void => tell(otherwise);
-  const input = createTerminalInput({
-    input: stdin,
-    columns: screen.columns,
-    history: [],
-    draw: (line) => screen.input(line),
-    onMessage: onLine,
-    onAnswer: onLine,
-    onInterrupt: leave,
-    onEscape: leave,
-    onEnd: leave,
-  });
+  const heard = { input: stdin, onMessage: onLine, onAnswer: onLine, onInterrupt: leave, onEscape: leave, onEnd: leave };
+  const input: TerminalInput = isSpoken
+    ? createLineInput({ ...heard, onPrompt: (text) => screen.block([text]) })
+    : createTerminalInput({ ...heard, history: [], onChange: () => showInput(screen, input.part) });
   try {
-    input.message(prompt);
+    input.answer(prompt, "");
     return await answered;
   } finally {
     input.close();

@@ -1,23 +1,7 @@
+import type { After } from "../terminal/after-reading.ts";
+
 /** A person who was still typing when a question came up has read it after such a pause, and not before. */
 export const QUIET_MS = 500;
-
-/** Calls back after so long. @returns takes it back */
-export type After = (ms: number, done: () => void) => () => void;
-
-/**
- * By this process's clock. Keys that came while the process was busy are read before it calls back: by the time alone, a pause
- * of the process would pass for a pause of the person.
- */
-export const afterReading: After = (ms, done) => {
-  let immediate: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    immediate = setImmediate(done);
-  }, ms);
-  return () => {
-    clearTimeout(timer);
-    clearImmediate(immediate);
-  };
-};
 
 /** Waits for a pause in what a person types. */
 export interface QuietTime {

@@ -1,35 +1,55 @@
-import { createInterface, type Interface, type Key } from "node:readline";
-import { Writable } from "node:stream";
 import type { InputStream } from "../core/command-host.ts";
-import type { InputLine } from "../terminal/input-line.ts";
-import { type After, afterReading, createQuietTime } from "./quiet-time.ts";
+import type { CompletionSource } from "../editor/completions/completion-source.ts";
+import { isRelease, type KeyAction, keyAction, plainKey } from "../editor/keys.ts";
+import { createPromptEditor } from "../editor/prompt-editor.ts";
+import { createKeyReader } from "../editor/read-keys.ts";
+import type { LivePart } from "../terminal/live-part.ts";
+import { type After, afterReading } from "../terminal/after-reading.ts";
+import { createStyle, type Style } from "../text/style.ts";
+import { createQuietTime } from "./quiet-time.ts";
+
+/** Keys that the terminal input reports instead of editing with them. */
+export type ReportedKey = Extract<
+  KeyAction,
+  "mode" | "open-output" | "paste-image" | "redraw" | "external-editor" | "tasks" | "take-back" | "suspend"
+>;
 
 export interface TerminalInputOptions {
   readonly input: InputStream;
-  readonly columns: number;
-  /** Earlier lines, newest first. */
+  /** Earlier messages, newest first. */
   readonly history: readonly string[];
-  draw(line: InputLine): void;
-  /** A line for the agent, or a command. */
+  /** Default: without colours. */
+  readonly style?: Style;
+  /** Menus for messages. Absent: there are none. */
+  readonly completions?: CompletionSource | undefined;
+  /** `part` shows something else. */
+  onChange(): void;
+  /** A message for the agent, or a command. */
   onMessage(text: string): void;
-  /** A line that was typed after a question could be read, and into an empty line. */
+  /** An answer that was typed after its question could be read, and into an empty line. */
   onAnswer(text: string): void;
   onInterrupt(): void;
   onEscape(): void;
-  /** Ctrl-D on an empty line, or the terminal went away. */
+  /** Ctrl-D in an empty line, or the terminal went away. */
   onEnd(): void;
-  /** A key that does more than edit the text. */
-  onKey?(action: "mode" | "open-output" | "tasks"): void;
+  /** Suggestions cannot be made. */
+  onProblem?(error: unknown): void;
+  /** A key that does not edit. */
+  onKey?(name: ReportedKey): void;
+  /** A message of the terminal, such as its focus. */
+  onReport?(report: string): void;
   /** Default: the process's timers. */
   readonly after?: After;
 }
 
 /**
- * A line that is edited while other things are shown: readline keeps it, the screen draws it. What is typed is a message, the
- * draft, until a question parks it. Text that was meant for one is never taken for the other: when what Enter means changes under
- * a person's hands, keys still belong to the draft, and Enter sends nothing, until none came for a while.
+ * A text that is edited while other things are shown. What is typed is a message, the draft, until a question parks it. Text that
+ * was meant for one is never used for the other: when the meaning of Enter changes while a person types, keys still belong to the
+ * draft, and Enter sends nothing, until no key came for a while.
  */
 export interface TerminalInput {
+  /** The rows of the input. */
+  readonly part: LivePart;
   /** What is typed is a message: a parked draft returns. */
   message(prompt: string): void;
   /** What is typed answers a question, after a pause. `missed` was typed as an answer and is none: it joins the draft. */
@@ -38,36 +58,48 @@ export interface TerminalInput {
   answer(prompt: string, text: string): void;
   /** Empties the line. @returns whether there was anything to clear */
   clear(): boolean;
+  /** The text of the message, also while a question is open. */
+  draft(): string;
+  setDraft(text: string): void;
+  /** Inserts a text at the cursor of the message. */
+  insert(text: string): void;
+  /**
+   * Lends the keys to another part of the screen, such as a list. Pastes arrive as keys of several characters.
+   * @returns a function that ends the loan
+   */
+  lend(handle: (sequence: string) => void): () => void;
+  /** Runs a program that needs the terminal: until it ends, no key is read here. */
+  suspend<Result>(program: () => Promise<Result>): Promise<Result>;
   close(): void;
 }
 
-// A lone Esc is told from the beginning of a key's sequence by what follows it at once.
-const ESCAPE_MS = 20;
+const REPORTED: { readonly [Key in ReportedKey]: true } = {
+  "mode": true,
+  "open-output": true,
+  "paste-image": true,
+  "redraw": true,
+  "external-editor": true,
+  "tasks": true,
+  "take-back": true,
+  "suspend": true,
+};
 
 export function createTerminalInput({
   input,
-  columns,
   history,
-  draw,
+  style = createStyle(false),
+  completions,
+  onChange,
   onMessage,
   onAnswer,
   onInterrupt,
   onEscape,
   onEnd,
-  onKey: onAction = () => {},
+  onKey = () => {},
+  onReport = () => {},
+  onProblem,
   after = afterReading,
 }: TerminalInputOptions): TerminalInput {
-  // Readline would draw by itself, over what else is shown.
-  const nowhere = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { columns });
-  const reader: Interface = createInterface({
-    input,
-    output: nowhere,
-    terminal: true,
-    history: [...history],
-    historySize: 500,
-    removeHistoryDuplicates: true,
-    escapeCodeTimeout: ESCAPE_MS,
-  });
   const quiet = createQuietTime(after);
   let prompt = "› ";
   let asking: "message" | "question" | "answer" = "message";
@@ -75,40 +107,22 @@ export function createTerminalInput({
   let settling = false;
   /** A key came since. */
   let typing = false;
-  /** Lines of the message or answer before the one that is edited. */
-  let earlier: readonly string[] = [];
-  let parked: { readonly line: string; readonly earlier: readonly string[] } | undefined;
-  // Lines of a paste are one text: without this, each of them would be sent.
-  let pasted: string[] | undefined;
+  let borrower: ((sequence: string) => void) | undefined;
+  let isClosed = false;
+
+  const draft = createPromptEditor({ style, history, completions, onChange, ...(onProblem && { onProblem }), onSend: onMessage });
+  const reply = createPromptEditor({ style, isOneLine: true, onChange, onSend: onAnswer });
+  /** The editor that keys belong to. */
+  const edited = (): typeof draft => (asking === "message" || settling ? draft : reply);
 
   function redraw(): void {
-    if (pasted !== undefined) return;
-    const hidden = settling && asking !== "message";
-    const draft = parked ?? { line: reader.line, earlier };
-    const kept = asking !== "message" && (draft.line !== "" || draft.earlier.length > 0) && (hidden || parked !== undefined);
-    const lead = kept ? "[draft kept] " : earlier.length > 0 ? `[+${earlier.length} ${earlier.length === 1 ? "line" : "lines"}] ` : "";
-    // The sign before the cursor says when an answer is heard.
-    draw({ lead, prompt: hidden ? prompt.replace("›", "⋯") : prompt, text: hidden ? "" : reader.line, cursor: hidden ? 0 : reader.cursor });
-  }
-
-  function place(text: string): void {
-    reader.write(null, { ctrl: true, name: "e" });
-    reader.write(null, { ctrl: true, name: "u" });
-    if (text !== "") reader.write(text);
-  }
-
-  function park(): void {
-    parked = { line: reader.line, earlier };
-    earlier = [];
-    place("");
-  }
-
-  function unpark(missed = ""): void {
-    if (parked === undefined) return;
-    const { line, earlier: lines } = parked;
-    parked = undefined;
-    earlier = lines;
-    place(line + missed);
+    const isHidden = settling && asking !== "message";
+    const lead = asking !== "message" && !draft.isEmpty ? "[draft kept] " : "";
+    // The sign before the cursor shows when an answer is read.
+    const label = { lead, prompt: isHidden ? prompt.replace("›", "⋯") : prompt, isHidden };
+    draft.label(label);
+    reply.label(label);
+    onChange();
   }
 
   function settle(): void {
@@ -116,72 +130,85 @@ export function createTerminalInput({
     typing = false;
     quiet.await(() => {
       settling = false;
-      if (asking !== "message") park();
       redraw();
     });
   }
 
-  function ask(question: string, missed?: string): void {
-    unpark(missed);
+  function ask(question: string, missed = ""): void {
+    draft.close();
+    // Text that was read as an answer joins a draft that a question parked.
+    if (asking !== "message" && !settling) draft.setText(draft.text() + missed);
+    reply.setText("");
     prompt = question;
     asking = "question";
     settle();
     redraw();
   }
 
-  const onKey = (_text: string | undefined, key: Key | undefined): void => {
-    if (key?.name === "escape") return onEscape();
-    if (key?.name === "tab" && key.shift === true) onAction("mode");
-    else if (key?.ctrl === true && key.name === "o") onAction("open-output");
-    else if (key?.ctrl === true && key.name === "t") onAction("tasks");
+  /** Enter while the draft settles keeps it, with room for what follows. */
+  function pad(): void {
+    const text = draft.text();
+    if (text !== "" && !/\s$/.test(text)) draft.setText(`${text} `);
+  }
+
+  function onSequence(given: string): void {
+    if (isRelease(given)) return;
+    const sequence = plainKey(given);
+    if (borrower !== undefined) return borrower(sequence);
+    const action = keyAction(sequence);
+    if (action === "stop") return edited().close() ? redraw() : onEscape();
     typing = true;
     quiet.key();
-    if (key?.name === "paste-start") {
-      // Nobody pastes an answer to a question: it is text that was on its way.
-      if (asking === "question" && !settling) ask(prompt, reader.line);
-      pasted = [];
-    }
-    if (key?.name === "paste-end" && pasted !== undefined) {
-      earlier = [...earlier, ...pasted];
-      pasted = undefined;
-    }
+    if (action === "interrupt") {
+      const isSearch = edited().isSearching;
+      edited().close();
+      if (!isSearch) onInterrupt();
+    } else if (action === "end" && edited().isEmpty) onEnd();
+    else if (isReported(action)) onKey(action);
+    else if (action === "send" && settling) pad();
+    else edited().handle(sequence);
     redraw();
-  };
-  input.on("keypress", onKey);
-  // What was answered is nothing to go back to.
-  reader.on("history", (lines: string[]) => {
-    if (asking !== "message" && !settling) lines.shift();
-  });
-  reader.on("line", (line) => {
-    if (pasted !== undefined) {
-      pasted.push(line);
-      return;
-    }
-    if (settling) {
-      // Kept as it is, with room for what is typed on.
-      if (line !== "") place(/\s$/.test(line) ? line : `${line} `);
-      return;
-    }
-    const text = [...earlier, line].join("\n");
-    earlier = [];
-    if (asking === "message") onMessage(text);
-    else onAnswer(text);
+  }
+
+  function onPaste(text: string): void {
+    if (borrower !== undefined) return borrower(text);
+    typing = true;
+    quiet.key();
+    // Terminals paste nothing if the clipboard holds an image.
+    if (text === "" && asking === "message") return onKey("paste-image");
+    // No person pastes an answer to a question: this is text that was under way.
+    if (asking === "question" && !settling) ask(prompt, reply.text());
+    edited().paste(text);
     redraw();
-  });
-  reader.on("SIGINT", onInterrupt);
-  reader.on("close", onEnd);
+  }
+
+  const reader = createKeyReader({ after, onKey: onSequence, onPaste, onReport });
+  const onData = (chunk: Uint8Array | string): void => reader.push(chunk);
+
+  function open(): void {
+    input.setRawMode?.(true);
+    input.on("data", onData);
+    input.resume();
+  }
+  function leave(): void {
+    input.off("data", onData);
+    input.pause();
+    input.setRawMode?.(false);
+  }
+  open();
+  input.on("end", onEnd);
 
   return {
+    part: { rows: (room) => edited().part.rows(room) },
     message(text) {
       prompt = text;
       if (asking !== "message") {
-        const underWay = settling ? typing : reader.line !== "";
+        const isUnderWay = settling ? typing : !reply.isEmpty;
         asking = "message";
         quiet.cancel();
         settling = false;
-        if (parked !== undefined) earlier = [];
-        unpark();
-        if (underWay) settle();
+        reply.setText("");
+        if (isUnderWay) settle();
       }
       redraw();
     },
@@ -189,24 +216,49 @@ export function createTerminalInput({
     answer(text, filled) {
       prompt = text;
       asking = "answer";
-      // Readline edits one line: a line end in it would send the answer.
-      const lines = filled.split("\n");
-      earlier = lines.slice(0, -1);
-      place(lines.at(-1) ?? "");
+      reply.setText(filled);
       redraw();
     },
     clear() {
-      const had = reader.line !== "" || earlier.length > 0;
-      earlier = [];
-      place("");
+      const had = !edited().isEmpty;
+      edited().setText("");
       redraw();
       return had;
     },
+    draft: () => draft.text(),
+    setDraft(text) {
+      draft.setText(text);
+      redraw();
+    },
+    insert(text) {
+      draft.insert(text);
+      redraw();
+    },
+    lend(handle) {
+      borrower = handle;
+      return () => {
+        if (borrower === handle) borrower = undefined;
+      };
+    },
+    async suspend(program) {
+      leave();
+      try {
+        return await program();
+      } finally {
+        if (!isClosed) open();
+        redraw();
+      }
+    },
     close() {
+      isClosed = true;
       quiet.cancel();
-      input.off("keypress", onKey);
-      reader.off("close", onEnd);
       reader.close();
+      input.off("end", onEnd);
+      leave();
     },
   };
+}
+
+function isReported(action: KeyAction | undefined): action is ReportedKey {
+  return action !== undefined && Object.hasOwn(REPORTED, action);
 }
