@@ -22,20 +22,23 @@ export interface PlanSessionOptions {
   readonly onFolder?: (cwd: string) => void;
   /** True if a worktree was made for it, which says so itself. */
   readonly isInNewWorktree?: boolean;
+  /** True if a person is there to accept plans. A run that goes on keeps what it was started with. */
+  readonly presentsPlans?: boolean;
 }
 
 /** Plans a session: its launch, whether its commands run in a sandbox, what of its project is used. */
 export async function planSession(
   command: PlannedCommand,
   found: FoundSession | undefined,
-  { access, stores, onFolder = () => {}, isInNewWorktree = false }: PlanSessionOptions,
+  { access, stores, onFolder = () => {}, isInNewWorktree = false, presentsPlans = false }: PlanSessionOptions,
   host: CommandHost,
 ): Promise<SessionPlan> {
   const { home } = stores;
   const planned = await planLaunch(command, found, access, stores, host);
   onFolder(planned.cwd);
   const policy = await policyAt(planned.agent.policy);
-  const { launch, problem } = await settleSandbox(planned, policy);
+  const { launch: settled, problem } = await settleSandbox(planned, policy);
+  const launch = presentsPlans && found?.open !== true ? { ...settled, presentsPlans: true as const } : settled;
   const own = found === undefined || isInNewWorktree ? undefined : ownWorktreeAt(launch.cwd, home.path);
   const notices = [
     ...(own === undefined ? [] : [`the session goes on in the worktree ${own.name}: ${own.root}`]),
@@ -69,7 +72,7 @@ export function createSessionPlanner({ command, cwd: first, access, stores }: Se
       const planned = await planSession(
         { agent, trust, ...(wanted.type === "new" && { cwd: wanted.cwd }) },
         found,
-        { access, stores },
+        { access, stores, presentsPlans: true },
         quiet,
       );
       return { ...planned, notices: [...said, ...planned.notices] };

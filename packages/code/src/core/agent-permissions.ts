@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PermissionPolicy, PermissionRule } from "@keelson/protocol";
+import type { PermissionMode, PermissionPolicy, PermissionRule } from "@keelson/protocol";
 import { loadPolicy, type Policy } from "keelson/security";
 import type { SettingsValues } from "../settings/settings-values.ts";
 import type { AgentOptions } from "../options/command-line.ts";

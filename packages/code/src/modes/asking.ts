@@ -1,5 +1,6 @@
-import { AgentError, type AgentEvent, type ApprovalRequest, type Decision } from "@keelson/protocol";
+import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type PermissionMode } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
+import { modeToCarryOut } from "../core/plan-answer.ts";
 import type { Screen } from "../terminal/screen.ts";
 import type { Style } from "../text/style.ts";
 import { createOpenQuestions } from "./open-questions.ts";
@@ -13,6 +14,10 @@ export interface AskingOptions {
   readonly input: Pick<TerminalInput, "message" | "question" | "answer">;
   /** The prompt of the input while nothing is asked. */
   readonly prompt: string;
+  /** The permission mode that holds. */
+  mode(): PermissionMode;
+  /** Sets the mode in which the plan that is accepted can be carried out. */
+  setMode(mode: PermissionMode): Promise<void>;
   /** Keeps patterns of allow rules for later sessions in this project. */
   allowInProject(rules: readonly string[]): Promise<void>;
   failed(error: unknown): void;
@@ -38,7 +43,7 @@ export interface Asking {
   forget(): void;
 }
 
-export function createAsking({ screen, style, input, prompt, allowInProject, failed, onAsked }: AskingOptions): Asking {
+export function createAsking({ screen, style, input, prompt, mode, setMode, allowInProject, failed, onAsked }: AskingOptions): Asking {
   let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
   let lastAsked: ApprovalRequest | undefined;
   const questions = createOpenQuestions(ask);
@@ -69,6 +74,13 @@ export function createAsking({ screen, style, input, prompt, allowInProject, fai
 
   /** @param forProject rules to keep beyond this session */
   async function record(question: PendingApproval, decision: Decision, forProject: readonly string[] = []): Promise<void> {
+    try {
+      const wanted = modeToCarryOut(question.request, decision, mode());
+      if (wanted !== undefined) await setMode(wanted);
+    } catch (error) {
+      questions.reopen(question);
+      throw error;
+    }
     try {
       await question.decide(decision);
     } catch (error) {

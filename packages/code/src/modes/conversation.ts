@@ -118,6 +118,9 @@ export function createConversation(options: ConversationOptions): Conversation {
     style,
     input,
     prompt: PROMPT,
+    mode: () => session().terms.mode,
+    // The event of the change is what the session learns it from.
+    setMode: async (mode) => slot.run?.setPermissionMode(mode),
     allowInProject: (rules) => session().allowInProject(rules),
     failed,
     onAsked(request) {

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { ModelRegistry } from "keelson/providers";
 import { COMPACT_AT } from "../core/compaction.ts";
 import type { CommandHost } from "../core/command-host.ts";
@@ -11,20 +12,29 @@ import { createStatusLine } from "../render/status-line.ts";
 import { leftOutLine } from "../render/trust-lines.ts";
 import type { TerminalSettings } from "../settings/terminal-settings.ts";
 import { createSlashCommandTable, type SlashCommandTable } from "../slash-commands/slash-command-table.ts";
-import { createLiveScreen } from "../terminal/live-screen.ts";
-import type { InputLine } from "../terminal/live-screen.ts";
+import { createNotifier } from "../terminal/notify.ts";
+import { openScreen } from "../terminal/open-screen.ts";
+import { enterTerminal } from "../terminal/terminal-modes.ts";
+import { createTerminalTitle } from "../terminal/title.ts";
 import { printableLine } from "../text/printable.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
 import { conversationCommands } from "./conversation-commands.ts";
 import { createConversation } from "./conversation.ts";
 import { openCurrentSession } from "./current-session.ts";
 import { editFile } from "./edit-file.ts";
-import { createLentKeys } from "./lent-keys.ts";
 import type { OpenSession } from "./open-session.ts";
 import { createPicking } from "./picking.ts";
 import type { SessionPlan, SessionPlanner } from "./session-plan.ts";
 import { createSessionStatus } from "./session-status.ts";
-import { createTerminalInput } from "./terminal-input.ts";
+import { createPersonInput } from "./person-input.ts";
+import { createPromptCompletions } from "../editor/completions/prompt-completions.ts";
+import { workingFolders } from "../core/working-folders.ts";
+import { tasksOf, watchTasks } from "../core/session-tasks.ts";
+import { loadReading } from "../markdown/reading.ts";
+import { textOfMessage } from "../render/describe-event.ts";
+import { createFoldedOutputs } from "../render/folded-outputs.ts";
+import { taskLines } from "../render/task-lines.ts";
+import { createAttention } from "./attention.ts";
 
 export interface ConverseOptions {
   readonly stores: Stores;
@@ -47,7 +57,15 @@ export async function converse(
 ): Promise<number> {
   const { stdin, stdout, environment, command, now } = host;
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout, { environment, process });
+  const screen = openScreen(stdout, { environment, screenReader: terminal.screenReader });
+  const folds = createFoldedOutputs();
+  const reading = await loadReading({
+    ...{ colors: style.colors, environment, folds, setting: terminal.theme },
+    onProblem: (message) => screen.block([style.dim(printableLine(message))]),
+  });
+  const title = createTerminalTitle(environment);
+  const notifier = createNotifier({ environment, notifications: terminal.notifications });
+  let tasks = watchTasks();
   const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
@@ -65,9 +83,14 @@ export async function converse(
     ]);
     if (place.leftOut.size > 0) warn(leftOutLine([...place.leftOut.values()], "/trust"));
     for (const notice of [...notices, ...place.problems]) warn(notice);
+    tasks = watchTasks();
     if (id !== undefined) {
       const view = await session.runner.sessions.get(id);
-      screen.block(["", ...transcriptLines(view.messages.slice(-SHOWN_MESSAGES), { style, columns: screen.columns })]);
+      tasks = watchTasks(tasksOf(view));
+      if (opened.resume && view.run?.permissionMode !== undefined) session.change({ mode: view.run.permissionMode });
+      const shown = view.messages.slice(-SHOWN_MESSAGES);
+      await reading.load(shown.map(textOfMessage));
+      screen.finished(["", ...transcriptLines(shown, { style, columns: screen.columns, reading })]);
       const cost = resumeCost(view, now(), models);
       if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
     }
@@ -96,27 +119,26 @@ export async function converse(
 
   const refreshStatus = (): void => void status.refresh().catch((error: unknown) => warn(String(error)));
 
-  const keys = createLentKeys(stdin);
-  let line: InputLine | undefined;
-  const picking = createPicking({
-    screen,
-    style,
-    keys,
-    hideInput: () => screen.input(undefined),
-    restoreInput: () => screen.input(line),
-  });
-  const input = createTerminalInput({
-    input: keys.input,
-    columns: screen.columns,
-    history: earlier,
-    draw(drawn) {
-      line = drawn;
-      if (!picking.isOpen()) screen.input(drawn);
+  const commands: SlashCommandTable = {
+    get commands() {
+      return table.commands;
     },
-    onMessage(text) {
-      if (text.trim() !== "") typed.push(text);
-      conversation.message(text);
-    },
+    find: (name) => table.find(name),
+  };
+  const person = createPersonInput({
+    ...{ stdin, screen, style, environment, history: earlier },
+    isSpoken: terminal.screenReader === true,
+    cwd: () => current.session.plan.launch.cwd,
+    exec: () => current.session.exec,
+    completions: createPromptCompletions({
+      ...{ commands, now },
+      cwd: () => current.session.plan.launch.cwd,
+      folders: () => workingFolders(current.session.plan.launch, current.session.place.project),
+      home: environment["HOME"],
+    }),
+    onChange: () => screen.changed({ soon: true }),
+    onTyped: (text) => void typed.push(text),
+    onMessage: (text) => conversation.message(text),
     onAnswer: (text) => conversation.answer(text),
     onInterrupt: () => conversation.interrupt(),
     onEscape: () => conversation.escape(),
@@ -124,48 +146,75 @@ export async function converse(
     onKey(action) {
       if (action === "mode") conversation.cycleMode();
       if (action === "tasks") conversation.message("/tasks");
-      if (action === "open-output" && table.find("open") !== undefined) conversation.message("/open");
+      if (action === "open-output") conversation.message("/open");
+      if (action === "redraw") screen.changed({ soon: true });
+    },
+    deliver: (text) => conversation.deliver(text),
+    onReport(report) {
+      if (report === "\u001b[I" || report === "\u001b[O") notifier.focus(report === "\u001b[I");
+    },
+    async outside(program) {
+      screen.suspend();
+      modes.leave();
+      try {
+        return await program();
+      } finally {
+        modes = enterTerminal(stdout, { process });
+        screen.resume();
+      }
     },
   });
+  const { input } = person;
+  const picking = createPicking({
+    ...{ screen, style, keys: input },
+    hideInput() {},
+    restoreInput: () => screen.part("input", person.part),
+  });
   const conversation = createConversation({
-    ...{ screen, style, input, command, now },
+    ...{ screen, style, reading, input, command, now },
     session: () => current.session,
-    commands: {
-      get commands() {
-        return table.commands;
-      },
-      find: (name) => table.find(name),
-    },
+    commands,
+    attention: createAttention({
+      name: basename(plan.launch.cwd),
+      setTitle: (text) => screen.control(title.set(text)),
+      notify: (notification) => screen.control(notifier.notify(notification)),
+      now,
+    }),
+    queue: person.queue,
+    outgoing: person.outgoing,
+    giveBack: person.giveBack,
     giveUp: () => host.exit(130),
     quit: leave,
     ...(!terminal.screenReader && { choose: picking.choose }),
     hasStatusLine: !terminal.screenReader,
-    onEvent: status.see,
+    onEvent(event) {
+      status.see(event);
+      if (tasks.see(event)) screen.changed();
+    },
   });
 
   /** Lists the commands of the session that is open: those of files are of its folder. */
   function listCommands(): void {
     const own = conversationCommands({
       ...{ current, conversation, stores, models, planner, host, warn },
+      tasks: (columns) => taskLines(tasks.tasks, { style, columns }),
+      openOutput: (number) => folds.open(number)?.lines,
       replaced() {
         listCommands();
         refreshStatus();
       },
-      editFile: (path) => editFile(path, { environment, suspend: suspendTerminal }),
+      editFile: (path) =>
+        input.suspend(() =>
+          editFile(path, {
+            environment,
+            suspend() {
+              screen.suspend();
+              return () => screen.resume();
+            },
+          }),
+        ),
     });
     table = createSlashCommandTable([...own, ...current.session.place.commands]);
-  }
-
-  /** Gives the terminal to another program. @returns takes it back */
-  function suspendTerminal(): () => void {
-    screen.suspend();
-    const readOn = keys.pause();
-    stdin.setRawMode?.(false);
-    return () => {
-      stdin.setRawMode?.(true);
-      readOn();
-      screen.resume();
-    };
   }
 
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.
@@ -176,14 +225,11 @@ export async function converse(
   };
   host.signals.on("SIGINT", onInterrupt);
   host.signals.on("SIGTERM", onTerminate);
-  // Whatever ends the process, the cursor comes back.
-  const restore = (): void => screen.close();
-  process.once("exit", restore);
-  // Lines of a paste arrive as one.
-  stdout.write("\u001b[?2004h");
+  let modes = enterTerminal(stdout, { process });
   try {
     listCommands();
     if (!terminal.screenReader) screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
+    screen.part("input", person.part);
     input.message("› ");
     refreshStatus();
     if (plan.resume) conversation.follow(await current.session.resume()).catch(() => {});
@@ -192,13 +238,12 @@ export async function converse(
     await conversation.settled();
   } finally {
     picking.leave();
-    input.close();
-    keys.close();
-    stdout.write("\u001b[?2004l");
-    process.off("exit", restore);
+    await person.close();
     host.signals.off("SIGINT", onInterrupt);
     host.signals.off("SIGTERM", onTerminate);
+    screen.control(title.restore());
     screen.close();
+    modes.leave();
     await writeHistory(stores.home.history, [...typed.toReversed(), ...earlier]);
   }
   const { id } = current.session;

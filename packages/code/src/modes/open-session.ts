@@ -23,6 +23,8 @@ export interface OpenSession extends ConversationSession {
   readonly plan: SessionPlan;
   readonly place: Workplace;
   readonly runner: CodingRunner;
+  /** Runs programs as the agent does. */
+  readonly exec: Executor;
   /** The commands that the agent runs, or ran, in the background. */
   jobs(): Promise<readonly JobInfo[]>;
   /** Adds a note to the next message: these files are not as the agent left them. */
@@ -96,6 +98,11 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
     async resume() {
       if (id === undefined) throw new Error("There is no session to go on with.");
       return runner.resume(id);
+    },
+    get exec() {
+      const [exec] = executors;
+      if (exec === undefined) throw new Error("The session has no programs.");
+      return exec;
     },
     allowInProject: (rules) => allowInProject(stores.home, launch.cwd, rules, now()),
     async jobs() {

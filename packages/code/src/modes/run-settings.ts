@@ -1,30 +1,11 @@
 import { type AgentEvent, type EffortLevel, PERMISSION_MODES, type PermissionMode } from "@keelson/protocol";
-import type { Run } from "keelson";
 import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import type { RunTerms } from "../core/run-terms.ts";
-
-/** The settings of a run that change while it is at work, beside its model. */
-export interface RunSettings {
-  /** Holds for the calls that are judged after the run has read it, until the run ends. */
-  setPermissionMode(mode: PermissionMode): Promise<void>;
-  /** Holds from the next turn on. @param level `null`: that of the agent */
-  setEffort(level: EffortLevel | null): Promise<void>;
-}
 
 /** The options of a run that replace the mode and the effort of its agent. */
 export interface RunSettingsOptions {
   readonly permissionMode?: PermissionMode;
   readonly effort?: EffortLevel;
-}
-
-/** @throws Error if the runtime of this run cannot change it while it is at work */
-export function settingsOf(run: Run<unknown>): RunSettings {
-  if (!isSettable(run)) throw new Error("This run cannot be changed while it is at work. The change holds from your next message on.");
-  return run;
-}
-
-function isSettable(run: Run<unknown>): run is Run<unknown> & RunSettings {
-  return "setPermissionMode" in run && "setEffort" in run;
 }
 
 /** Returns the options for terms that differ from those that the agent itself was made with. */

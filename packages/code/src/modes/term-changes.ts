@@ -2,7 +2,6 @@ import type { EffortLevel, PermissionMode } from "@keelson/protocol";
 import { MODE_WORDS, nextMode } from "../core/mode-words.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import { printableLine } from "../text/printable.ts";
-import { settingsOf } from "./run-settings.ts";
 import type { RunSlot } from "./run-slot.ts";
 
 export interface TermChangesOptions {
@@ -49,7 +48,7 @@ export function createTermChanges({ slot, terms, change, say, failed, hasStatusL
     };
     const hasRun = slot.withRun(
       (run) =>
-        void inRun(() => settingsOf(run).setPermissionMode(mode)).then(
+        void inRun(() => run.setPermissionMode(mode)).then(
           () => settled(() => accept({ mode })),
           (error: unknown) => settled(() => failed(error)),
         ),
@@ -66,7 +65,7 @@ export function createTermChanges({ slot, terms, change, say, failed, hasStatusL
     mode: (mode) => setMode(mode, true),
     effort(level) {
       const hasRun = slot.withRun(
-        (run) => void inRun(() => settingsOf(run).setEffort(level ?? null)).then(() => accept({ effort: level }), failed),
+        (run) => void inRun(() => run.setEffort(level ?? null)).then(() => accept({ effort: level }), failed),
       );
       if (!hasRun) accept({ effort: level }, `effort: ${level ?? "as the session was started"}`);
     },
