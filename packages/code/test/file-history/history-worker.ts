@@ -1,13 +1,27 @@
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { createFileHistory } from "../../src/history/index.ts";
 import { act, type AgentAction } from "./actions.ts";
 
-/** What a worker process does: actions of the agent, or an undo of all of them. It says when it begins, so that it can be killed in the middle. */
-export type WorkerTask = { readonly home: string; readonly cwd: string } & (
+/**
+ * What a worker process does: actions of the agent, or an undo of all of them. It says when it begins, so that it can be killed in the middle.
+ * `diesAt`: the end of a path. The process kills itself before it renames a file to it.
+ */
+export type WorkerTask = { readonly home: string; readonly cwd: string; readonly diesAt?: string } & (
   | { readonly type: "act"; readonly actions: readonly AgentAction[] }
   | { readonly type: "undo" }
 );
 
 const task = JSON.parse(process.argv[2] ?? "") as WorkerTask;
+const { diesAt } = task;
+if (diesAt !== undefined) {
+  const { renameSync } = fs;
+  fs.renameSync = (from, to) => {
+    if (String(to).endsWith(diesAt)) process.kill(process.pid, "SIGKILL");
+    renameSync(from, to);
+  };
+  syncBuiltinESMExports();
+}
 const history = createFileHistory({ home: task.home, cwd: task.cwd, durability: "process" });
 process.stdout.write("begun\n");
 if (task.type === "act") for (const action of task.actions) await act(history, task.cwd, action);

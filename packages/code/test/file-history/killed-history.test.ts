@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sampleSize, seed } from "../../../../test/tier.ts";
+import { type AgentAction, shell } from "./actions.ts";
 import { agentActions } from "./arbitrary-actions.ts";
 import { createHistoryWorld, type HistoryWorld } from "./history-world.ts";
 import type { WorkerTask } from "./history-worker.ts";
@@ -56,6 +57,29 @@ describe("the file history of a process that is killed", () => {
       ),
       { numRuns: RUNS, seed, endOnFailure: true },
     );
+  });
+  it("leaves no draft of the file that a tool was writing, and removes the folders that it had made for it [TC-04]", async () => {
+    using world = createHistoryWorld();
+    const first = readTree(world.cwd);
+    const action: AgentAction = { type: "write", path: "new/one/two.txt", content: "half" };
+    await once(start({ ...placeOf(world), type: "act", actions: [action], diesAt: "two.txt" }), "exit");
+    expect(differences(first, readTree(world.cwd))).toContainEqual(expect.stringMatching(/^new\/one\/\.keelson-.*\.tmp: expected nothing/));
+    await world.open().recover();
+    await world.open().project().undo("s", { since: 0 });
+    expect(differences(first, readTree(world.cwd))).toEqual([]);
+  });
+
+  it("gives the index of git its bytes back where only its times differ, if it was killed before [TC-04]", async () => {
+    using world = createHistoryWorld();
+    shell(world.cwd, "git add -A; git commit -qm all; git status");
+    const first = readTree(world.cwd);
+    const line = "echo more >> a.txt; touch -d 2001-01-01 src/c.ts; git status";
+    await ended({ ...placeOf(world), type: "act", actions: [{ type: "shell", line }] });
+    expect(differences(first, readTree(world.cwd)).map((text) => text.split(":")[0])).toEqual([".git/index", "a.txt"]);
+    await once(start({ ...placeOf(world), type: "undo", diesAt: ".git/index" }), "exit");
+    expect(differences(first, readTree(world.cwd)).map((text) => text.split(":")[0])).toContain(".git/index");
+    await world.open().recover();
+    expect(differences(first, readTree(world.cwd))).toEqual([]);
   });
 });
 
