@@ -12,7 +12,7 @@ import type { WorkerTask } from "./history-worker.ts";
 import { differences, readTree } from "./read-tree.ts";
 
 const WORKER = fileURLToPath(new URL("./history-worker.ts", import.meta.url));
-const RUNS = sampleSize("processes that are killed while they change or undo files", { test: 3, ci: 60, soak: 2000 });
+const RUNS = sampleSize("processes that are killed while they change or undo files", { test: 3, ci: 60, soak: 500 });
 
 describe("the file history of a process that is killed", () => {
   it("brings a project back byte for byte after a SIGKILL in the middle of edits and commands [TC-04]", { timeout: 0 }, async () => {
