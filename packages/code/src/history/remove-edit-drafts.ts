@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { isTemporaryName } from "keelson/environment";
 import { foldJournal } from "./fold-journal.ts";
+import { hasRealFolder } from "./match-state.ts";
 import { BEAT_GRACE_MS, type OpenStep } from "./open-steps.ts";
 import type { ProjectStore } from "./project-store.ts";
 import { folderOf, NAME_ENCODING, systemPath } from "./system-path.ts";
@@ -12,7 +13,8 @@ import { folderOf, NAME_ENCODING, systemPath } from "./system-path.ts";
 export function removeEditDrafts(store: ProjectStore, open: OpenStep): void {
   const step = foldJournal(store.journal(open.session).read()).steps.find(({ id }) => id === open.id);
   const diedAt = store.open.lastBeat(open.id) + BEAT_GRACE_MS;
-  for (const folder of new Set(step?.edits.map(({ path }) => folderOf(path)))) {
+  const real = step?.edits.filter(({ path }) => hasRealFolder(path, store.tops)) ?? [];
+  for (const folder of new Set(real.map(({ path }) => folderOf(path)))) {
     for (const name of namesIn(folder)) {
       const path = `${folder}/${name}`;
       if (isTemporaryName(name) && isFileBefore(path, diedAt)) rmSync(systemPath(path), { force: true });

@@ -53,7 +53,7 @@ export async function runUndo(store: ProjectStore, { session, steps, moves, redo
 /** Finishes an undo whose process was killed: moves that were not made are made if their path is still as it was. */
 export async function finishUndo(store: ProjectStore, session: string, pending: PendingUndo): Promise<void> {
   const match = matchOptions(store);
-  removeDrafts(pending.moves, pending.id);
+  removeDrafts(pending.moves, pending.id, match.tops);
   const ready: ReadyMove[] = [];
   const done: Move[] = [];
   const left: LeftMove[] = [...pending.left];

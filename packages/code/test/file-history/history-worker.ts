@@ -5,7 +5,7 @@ import { act, type AgentAction } from "./actions.ts";
 
 /**
  * What a worker process does: actions of the agent, or an undo of all of them. It says when it begins, so that it can be killed in the middle.
- * `diesAt`: the end of a path. The process kills itself before it renames a file to it.
+ * `diesAt`: the end of a path. The process kills itself before it renames a file to it, or removes it.
  */
 export type WorkerTask = { readonly home: string; readonly cwd: string; readonly diesAt?: string } & (
   | { readonly type: "act"; readonly actions: readonly AgentAction[] }
@@ -15,10 +15,17 @@ export type WorkerTask = { readonly home: string; readonly cwd: string; readonly
 const task = JSON.parse(process.argv[2] ?? "") as WorkerTask;
 const { diesAt } = task;
 if (diesAt !== undefined) {
-  const { renameSync } = fs;
+  const { renameSync, unlinkSync } = fs;
+  const dieAt = (path: fs.PathLike): void => {
+    if (String(path).endsWith(diesAt)) process.kill(process.pid, "SIGKILL");
+  };
   fs.renameSync = (from, to) => {
-    if (String(to).endsWith(diesAt)) process.kill(process.pid, "SIGKILL");
+    dieAt(to);
     renameSync(from, to);
+  };
+  fs.unlinkSync = (path) => {
+    dieAt(path);
+    unlinkSync(path);
   };
   syncBuiltinESMExports();
 }

@@ -81,6 +81,16 @@ describe("the file history of a process that is killed", () => {
     await world.open().recover();
     expect(differences(first, readTree(world.cwd))).toEqual([]);
   });
+  it("brings back the folder of a file that has taken its name, if the undo was killed before that file went [TC-04]", async () => {
+    using world = createHistoryWorld();
+    const first = readTree(world.cwd);
+    await ended({ ...placeOf(world), type: "act", actions: [{ type: "shell", line: "rm -rf docs; echo file > docs" }] });
+    const last = readTree(world.cwd);
+    await once(start({ ...placeOf(world), type: "undo", diesAt: "docs" }), "exit");
+    expect(differences(last, readTree(world.cwd))).toEqual([]);
+    await world.open().recover();
+    expect(differences(first, readTree(world.cwd))).toEqual([]);
+  });
 });
 
 function placeOf({ home, cwd }: HistoryWorld): { readonly home: string; readonly cwd: string } {
