@@ -17,7 +17,7 @@ describe("compactDiff", () => {
         const first = Number(/-(\d+)/.exec(head)?.[1] ?? 0);
         expect(leading === 2 || first <= 1).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: 2000 },
     );
   });
 

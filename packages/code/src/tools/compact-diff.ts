@@ -13,7 +13,7 @@ export async function compactDiff(before: string, after: string): Promise<string
   const lines: string[] = [];
   for (const { oldStart, oldLines, newStart, newLines, lines: changed } of patch.hunks) {
     lines.push(
-      `@@ -${linesBefore + oldStart},${oldLines} +${linesBefore + newStart},${newLines} @@`,
+      `@@ -${range(linesBefore + oldStart, oldLines)} +${range(linesBefore + newStart, newLines)} @@`,
       ...changed.filter((line) => !line.startsWith("\\")).map(shorten),
     );
   }
@@ -42,6 +42,11 @@ function unlikePart(before: string, after: string): { readonly old: string; read
     now: after.slice(start, after.length - cut),
     linesBefore: countLines(before.slice(0, start)) - 1,
   };
+}
+
+/** An empty range is named by the line before it. */
+function range(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 /** Returns where the line after the one at a place begins. */
