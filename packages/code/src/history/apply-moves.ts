@@ -86,9 +86,10 @@ export async function applyMoves(
   };
 }
 
-/** Removes the drafts that an undo left behind when its process was killed. */
-export function removeDrafts(moves: readonly Move[], id: string): void {
-  for (const [index, { path }] of moves.entries()) rmSync(systemPath(draftOf(path, id, index)), { force: true });
+/** Removes the drafts that an undo left behind when its process was killed. Where a folder was to come back there may still be a file, and no draft. */
+export function removeDrafts(moves: readonly Move[], id: string, tops: readonly string[]): void {
+  for (const [index, { path }] of moves.entries())
+    if (hasRealFolder(path, tops)) rmSync(systemPath(draftOf(path, id, index)), { force: true });
 }
 
 function draftOf(path: string, id: string, index: number): string {

@@ -2,6 +2,7 @@ import { type Change, sameState, statesOf } from "./file-state.ts";
 import { foldJournal } from "./fold-journal.ts";
 import { BEAT_GRACE_MS, type OpenStep } from "./open-steps.ts";
 import type { ProjectStore } from "./project-store.ts";
+import { removeEditDrafts } from "./remove-edit-drafts.ts";
 import { finishUndo } from "./run-undo.ts";
 import { readState } from "./take-snapshot.ts";
 import { updateIndex } from "./update-index.ts";
@@ -20,7 +21,10 @@ export async function recoverSteps(store: ProjectStore): Promise<void> {
     store.open.close(step.id);
     await snapshotChanges(store, "caller");
   }
-  for (const step of dead.filter(({ kind }) => kind === "edit")) closeEdit(store, step);
+  for (const step of dead.filter(({ kind }) => kind === "edit")) {
+    removeEditDrafts(store, step);
+    closeEdit(store, step);
+  }
   const commands = dead.filter(({ kind }) => kind === "command" || kind === "job");
   const last = commands.at(-1);
   if (last === undefined) return;

@@ -53,7 +53,7 @@ export async function runUndo(store: ProjectStore, { session, steps, moves, redo
 /** Finishes an undo whose process was killed: moves that were not made are made if their path is still as it was. */
 export async function finishUndo(store: ProjectStore, session: string, pending: PendingUndo): Promise<void> {
   const match = matchOptions(store);
-  removeDrafts(pending.moves, pending.id);
+  removeDrafts(pending.moves, pending.id, match.tops);
   const ready: ReadyMove[] = [];
   const done: Move[] = [];
   const left: LeftMove[] = [...pending.left];
@@ -63,8 +63,10 @@ export async function finishUndo(store: ProjectStore, session: string, pending: 
     from?.type === "folder" && openedPaths.has(path) && statBelow(path, match.tops)?.isDirectory() === true;
   for (const move of pending.moves) {
     const { isMatch, stamp } = matchState(move.path, move.from, match);
-    if (matchState(move.path, move.to, match).isMatch) done.push(move);
-    else if (isMatch || isOpened(move) || pending.rewritten.includes(move.path)) ready.push({ ...move, stamp });
+    // First: an index of git can be as both states say, since its times do not count, and is to get the bytes of the one that it moves to.
+    if (isMatch) ready.push({ ...move, stamp });
+    else if (matchState(move.path, move.to, match).isMatch) done.push(move);
+    else if (isOpened(move) || pending.rewritten.includes(move.path)) ready.push({ ...move, stamp });
     else if (isHalfMade(move, stamp !== undefined, match)) ready.push({ ...move, from: undefined, stamp });
     else left.push({ ...move, reason: "changed" });
   }

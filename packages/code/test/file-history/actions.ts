@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ToolHistory } from "../../src/history/index.ts";
@@ -89,9 +90,11 @@ export function actAsPerson(cwd: string, { path, content }: OwnAction): void {
 function write(cwd: string, { path, content }: { readonly path: string; readonly content: string }): void {
   const at = join(cwd, path);
   mkdirSync(dirname(at), { recursive: true });
-  writeFileSync(`${at}.draft`, content);
-  if (statSync(at, { throwIfNoEntry: false })?.isDirectory() === true) rmSync(`${at}.draft`);
-  else renameSync(`${at}.draft`, at);
+  // Named as the tools that edit files name it: a process may be killed before it is in its place.
+  const draft = join(dirname(at), `.keelson-${randomBytes(9).toString("base64url")}.tmp`);
+  writeFileSync(draft, content);
+  if (statSync(at, { throwIfNoEntry: false })?.isDirectory() === true) rmSync(draft);
+  else renameSync(draft, at);
 }
 
 function move(cwd: string, { from, to }: { readonly from: string; readonly to: string }): void {

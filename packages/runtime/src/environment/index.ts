@@ -5,6 +5,7 @@ export { type GlobPattern, compileGlob } from "./files/glob-pattern.ts";
 export { type MemoryVfsOptions, createMemoryVfs } from "./files/memory-vfs.ts";
 export { type StoreVfsOptions, createStoreVfs } from "./files/store-vfs.ts";
 export { type TransferVfsOptions, createTransferVfs } from "./files/transfer-vfs.ts";
+export { isTemporaryName } from "./files/temporary-file.ts";
 export { findSearchProblem } from "./search/find-search-problem.ts";
 export { makeFolder } from "../platform/make-folder.ts";
 export { type OutputWindow, createOutputWindow } from "./execution/output-window.ts";

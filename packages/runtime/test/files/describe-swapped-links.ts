@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sampleSize, tier } from "../../../../test/tier.ts";
 import type { SwappedPlace } from "./swap-for-links.ts";
 
-const ROUNDS = sampleSize("rounds of each call while folders are swapped for links", { test: 25, ci: 40, soak: 3000 });
+const ROUNDS = sampleSize("rounds of each call while folders are swapped for links", { test: 25, ci: 40, soak: 1500 });
 const CANARY = "CANARY-9b1f";
 const OUTSIDE_BYTES = 7919;
 const FILES = { "file.txt": "inside", "deep/file.txt": "inside", "deep/er/file.txt": "inside", "deep/.gitignore": "nothing" };

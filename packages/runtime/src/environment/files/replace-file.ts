@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { VfsError } from "@keelson/protocol";
 import type { AnchoredDirectory, EntryName } from "./anchored-directory.ts";
 import { requireWritable } from "./require-writable.ts";
+import { temporaryName } from "./temporary-file.ts";
 import { systemCode, vfsErrorFrom } from "./vfs-error-from.ts";
 import { hardLinked, isDirectory, unexpectedContent } from "./vfs-failures.ts";
 
@@ -27,7 +27,7 @@ export async function replaceFile(folder: AnchoredDirectory, name: EntryName, { 
   if (ifUnchanged === null && previous !== undefined) throw unexpectedContent(path, "it exists already");
 
   // Not derived from the name: that may be as long as the file system allows.
-  const temporary = folder.at(`.keelson-${randomBytes(9).toString("base64url")}.tmp`);
+  const temporary = folder.at(temporaryName());
   let placed = false;
   try {
     // Until it has the mode of the file it replaces, nobody else may look into it.

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { lstat, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path/posix";
 import { type DirEntry, type PartOptions, type Vfs, type VfsCapability, VfsError } from "@keelson/protocol";
@@ -8,6 +7,7 @@ import { mimeTypeOf } from "../files/file-type.ts";
 import { withPathLock } from "../files/path-lock.ts";
 import { TRANSFERS_ON_DISK } from "../files/refused-transfers.ts";
 import { replaceFile } from "../files/replace-file.ts";
+import { temporaryName } from "../files/temporary-file.ts";
 import { requireWritable } from "../files/require-writable.ts";
 import { createRootedFiles } from "../files/rooted-files.ts";
 import { createRootedPaths } from "../files/rooted-paths.ts";
@@ -107,7 +107,7 @@ export function createLayeredVfs(tree: LayeredTree, upperFolder: string, maxRead
       return 0;
     }
     if (!stats.isFile()) throw unsupported("cp", `${from} is neither a file nor a folder (a pipe, socket or device).`);
-    const temporary = join(dirname(target), `.keelson-${randomBytes(9).toString("base64url")}.tmp`);
+    const temporary = join(dirname(target), temporaryName());
     try {
       if (source.isUpper) await copyOriginal(source.location, temporary);
       else await withEntry(root, from, (location) => copyOriginal(location, temporary));

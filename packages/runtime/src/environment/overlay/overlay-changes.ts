@@ -4,6 +4,7 @@ import { basename, join } from "node:path/posix";
 import { allOf } from "./all-of.ts";
 import { namesIn, unlessReplaced } from "./anchored-entry.ts";
 import { type BaseState, type BaseStates, digestOf, type LookedAt, statsInBase, statsOf } from "./base-states.ts";
+import { isTemporaryName } from "../files/temporary-file.ts";
 import { isMarked } from "../sandbox/placeholders.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
@@ -25,9 +26,6 @@ export interface Change {
 }
 
 const ABSENT: WorkspaceEntry = { type: "absent" };
-
-// What is written beside its place before it is put there; left by a process that was killed meanwhile.
-const TEMPORARY = /^\.keelson-[\w-]+\.tmp$/;
 
 /** Looks at what the base is wherever the layer changed something that was not looked at yet, as after commands. */
 export async function lookAtChanges(base: string, layer: OverlayLayer, states: BaseStates): Promise<void> {
@@ -94,7 +92,8 @@ export async function collectChanges(layer: OverlayLayer, states: BaseStates, fo
 
 /** True for an entry that exists only during an operation, or that remained after one was interrupted. */
 async function isPassing(layer: OverlayLayer, path: string, now: WorkspaceEntry): Promise<boolean> {
-  if (TEMPORARY.test(basename(path))) return true;
+  // Left by a process that was killed before it put the file in its place.
+  if (isTemporaryName(basename(path))) return true;
   return now.type === "folder" && isMarked(await layer.list(path));
 }
 
