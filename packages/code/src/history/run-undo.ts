@@ -63,7 +63,7 @@ export async function finishUndo(store: ProjectStore, session: string, pending: 
     from?.type === "folder" && openedPaths.has(path) && statBelow(path, match.tops)?.isDirectory() === true;
   for (const move of pending.moves) {
     const { isMatch, stamp } = matchState(move.path, move.from, match);
-    // First: an index of git can be as both states say, since its times do not count, and is to get the bytes of the one that it moves to.
+    // `from` is compared before `to`: an index of git can match both, because its times do not count, and must get the bytes of `to`.
     if (isMatch) ready.push({ ...move, stamp });
     else if (matchState(move.path, move.to, match).isMatch) done.push(move);
     else if (isOpened(move) || pending.rewritten.includes(move.path)) ready.push({ ...move, stamp });

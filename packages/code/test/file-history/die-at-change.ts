@@ -8,7 +8,7 @@ export type DeathAt =
   /** Before the change with this number, from 0. */
   | { readonly change: number };
 
-/** What changes files. Times of files are not among them: a timer sets them, so their number is not the same each time. */
+/** The functions that change files. Those that set times are left out: a timer calls them, so their number is not the same each time. */
 const CHANGES = [
   ...["appendFileSync", "chmodSync", "chownSync", "copyFileSync", "fchmodSync", "fsyncSync", "ftruncateSync", "linkSync", "mkdirSync"],
   ...["renameSync", "rmSync", "rmdirSync", "symlinkSync", "unlinkSync", "writeFileSync", "writeSync"],

@@ -3,8 +3,8 @@ import { act, type AgentAction } from "./actions.ts";
 import { type DeathAt, dieAtChange } from "./die-at-change.ts";
 
 /**
- * What a worker process does: actions of the agent, an undo of all of them, or the recovery after another worker. It says when it begins, so that it can be killed in the middle, and at its
- * end how many changes of the file system it made.
+ * The work of a process: actions of the agent, an undo of all of them, or the recovery after another process. It says when it begins, so that it can be
+ * killed in the middle, and at its end how many changes of the file system it made.
  */
 export type WorkerTask = { readonly home: string; readonly cwd: string; readonly death?: DeathAt } & (
   | { readonly type: "act"; readonly actions: readonly AgentAction[] }

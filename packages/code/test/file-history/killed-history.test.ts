@@ -85,6 +85,7 @@ describe("the file history of a process that is killed", () => {
     await world.open().recover();
     expect(differences(first, readTree(world.cwd))).toEqual([]);
   });
+
   it("brings back the folder of a file that has taken its name, if the undo was killed before that file went [TC-04]", async () => {
     using world = createHistoryWorld();
     const first = readTree(world.cwd);
