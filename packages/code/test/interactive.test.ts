@@ -53,7 +53,7 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
   };
 
   const code = main([], host);
-  await until(/› \n[^\n]*default · anthropic\/claude-sonnet-5 · \$0 · no sandbox/);
+  await until(/›\s+default · anthropic\/claude-sonnet-5 · \$0 · no sandbox/);
   keys.write("write a file\r");
   // Behind this sign an answer is heard.
   await until(/\? `write_file` changes `a\.txt`[\s\S]*\+ first[\s\S]*\[y\]es[^\n]*› /);

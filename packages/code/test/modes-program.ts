@@ -1,5 +1,6 @@
 import { createLiveScreen } from "../src/terminal/live-screen.ts";
 import { enterTerminal } from "../src/terminal/terminal-modes.ts";
+import { typedPart } from "./typed-part.ts";
 
 /** A program with a live screen in the modes of an editor. It stops itself for Ctrl-Z, and ends for q. */
 const screen = createLiveScreen(process.stdout, { environment: process.env, process });
@@ -23,4 +24,4 @@ process.stdin.on("data", (keys) => {
   process.exit(0);
 });
 screen.block(["a finished line"]);
-screen.input({ prompt: "› ", text: "draft", cursor: 5 });
+screen.part("input", typedPart("draft", 5));

@@ -57,8 +57,9 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
     );
   const brought = await findUntrusted(trust, { cwd: launch.cwd, environment: host.environment });
   const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
+  const terminal = await terminalOf(command, stores, host);
   const { askTrust } = await import("../modes/ask-trust.ts");
-  if (untrusted.length > 0 && (await askTrust(untrusted, host))) {
+  if (untrusted.length > 0 && (await askTrust(untrusted, terminal.screenReader, host))) {
     await trustItems(stores.home, trust.project, untrusted, host.now());
     host.stdout.write(`${trustedLine(untrusted)}\n`);
     // Settings that are trusted now may name another model.
@@ -68,7 +69,6 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
     found && command.fork ? await forkSession(openSessionRunner(stores), found.id, folderTags(launch.cwd, stores.home.path)) : found?.id;
   if (session !== undefined) worktree.keep();
   const planner = createSessionPlanner({ command, cwd: launch.cwd, access, stores }, host);
-  const terminal = await terminalOf(command, stores, host);
   // The editor of the terminal is a tenth of a second of imports, which a run without a person does not need.
   const { converse } = await import("../modes/interactive.ts");
   return await converse({ stores, models, secrets, plan: { ...plan, session }, planner, terminal, task }, host);

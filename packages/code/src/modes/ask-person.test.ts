@@ -1,13 +1,13 @@
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
-import { createLiveScreen } from "../terminal/live-screen.ts";
+import { describe, expect, it, vi } from "vitest";
+import { openScreen } from "../terminal/open-screen.ts";
 import { askPerson } from "./ask-person.ts";
 
-function setUp(): { readonly terminal: Parameters<typeof askPerson>[1]; readonly stdin: PassThrough; readonly written: () => string } {
+function setUp({ isSpoken = false } = {}): { readonly terminal: Parameters<typeof askPerson>[1]; readonly stdin: PassThrough; readonly written: () => string } {
   const stdin = new PassThrough();
   let written = "";
-  const screen = createLiveScreen({ columns: 40, write: (text) => void (written += text) });
-  return { terminal: { screen, stdin }, stdin, written: () => written };
+  const screen = openScreen({ columns: 40, write: (text) => void (written += text) }, { environment: {}, screenReader: isSpoken });
+  return { terminal: { screen, stdin, isSpoken }, stdin, written: () => written };
 }
 
 const question = {
@@ -22,9 +22,11 @@ describe("askPerson", () => {
   it("asks until a line answers", async () => {
     const { terminal, stdin, written } = setUp();
     const answered = askPerson(question, terminal);
-    stdin.write("\ryes\r");
+    await vi.waitFor(() => expect(written()).toContain("trust it? [y]es [n]o ›"));
+    stdin.write("\ryes");
+    await vi.waitFor(() => expect(written()).toContain("yes"));
+    stdin.write("\r");
     expect(await answered).toBe("yes");
-    expect(written()).toContain("trust it? [y]es [n]o › yes");
   });
 
   it("returns the other answer for Ctrl-C, Ctrl-D and the end of the input", async () => {
@@ -41,8 +43,8 @@ describe("askPerson", () => {
   });
 
   it("leaves editing to the terminal for a spoken screen", async () => {
-    const { terminal, stdin, written } = setUp();
-    const answered = askPerson(question, { ...terminal, isSpoken: true });
+    const { terminal, stdin, written } = setUp({ isSpoken: true });
+    const answered = askPerson(question, terminal);
     stdin.write("\nno\n");
     expect(await answered).toBe("no");
     expect(written()).toContain("trust it? [y]es [n]o ›\n");

@@ -1,7 +1,6 @@
 import type { CommandHost } from "../core/command-host.ts";
 import type { LiveScreen } from "../terminal/live-screen.ts";
 import { createLineInput } from "./line-input.ts";
-import { showInput } from "./show-input.ts";
 import { createTerminalInput, type TerminalInput } from "./terminal-input.ts";
 
 export interface PersonQuestion<Answer> {
@@ -13,8 +12,8 @@ export interface PersonQuestion<Answer> {
 }
 
 export interface AskingTerminal extends Pick<CommandHost, "stdin"> {
-  readonly screen: LiveScreen;
-  /** True for a screen that moves no cursor: the terminal itself edits the line. */
+  readonly screen: Pick<LiveScreen, "block" | "part" | "changed" | "close">;
+  /** True for a screen that moves no cursor: the terminal itself edits the line. Default: false. */
   readonly isSpoken?: boolean;
 }
 
@@ -29,7 +28,8 @@ export async function askPerson<Answer>(
   const heard = { input: stdin, onMessage: onLine, onAnswer: onLine, onInterrupt: leave, onEscape: leave, onEnd: leave };
   const input: TerminalInput = isSpoken
     ? createLineInput({ ...heard, onPrompt: (text) => screen.block([text]) })
-    : createTerminalInput({ ...heard, history: [], onChange: () => showInput(screen, input.part) });
+    : createTerminalInput({ ...heard, history: [], onChange: () => screen.changed({ soon: true }) });
+  screen.part("input", input.part);
   try {
     input.answer(prompt, "");
     return await answered;

@@ -1,17 +1,22 @@
 import type { CommandHost } from "../core/command-host.ts";
-import { createLiveScreen } from "../terminal/live-screen.ts";
+import { openScreen } from "../terminal/open-screen.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
 import { trustLines } from "../render/trust-lines.ts";
 import type { ProjectItem } from "../trust/project-item.ts";
 import { askPerson } from "./ask-person.ts";
 
-/** Asks a person at a terminal whether to use what a project brings. @returns whether they trust all of it */
+/**
+ * Asks a person at a terminal whether to use what a project brings.
+ * @param isSpoken true if a screen reader reads the terminal
+ * @returns whether they trust all of it
+ */
 export async function askTrust(
   items: readonly ProjectItem[],
+  isSpoken: boolean,
   { stdin, stdout, environment }: Pick<CommandHost, "stdin" | "stdout" | "environment">,
 ): Promise<boolean> {
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout, { environment, process });
+  const screen = openScreen(stdout, { environment, screenReader: isSpoken });
 
   screen.block([
     style.yellow("This project brings what the agent would obey or run, and nobody trusts it as it is:"),
@@ -30,6 +35,6 @@ export async function askTrust(
       },
       otherwise: false,
     },
-    { screen, stdin },
+    { screen, stdin, isSpoken },
   );
 }

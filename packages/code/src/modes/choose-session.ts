@@ -1,7 +1,7 @@
 import type { ListedSession } from "../core/listed-session.ts";
 import type { CommandHost } from "../core/command-host.ts";
 import { truncated } from "../text/display-width.ts";
-import { createLiveScreen } from "../terminal/live-screen.ts";
+import { openScreen } from "../terminal/open-screen.ts";
 import { sessionLines } from "../render/session-lines.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
 import { askPerson } from "./ask-person.ts";
@@ -10,7 +10,7 @@ import { askPerson } from "./ask-person.ts";
 const MAX_SHOWN = 9;
 
 /**
- * Has a person choose one of these sessions, by its number or its id.
+ * Has a person choose one of these sessions by its number or its id, line by line, as a screen reader needs it.
  * @param describe returns one more line about a session that is shown
  * @returns `undefined` when they leave without choosing
  */
@@ -20,7 +20,7 @@ export async function chooseSession(
   { stdin, stdout, environment, now }: Pick<CommandHost, "stdin" | "stdout" | "environment" | "now">,
 ): Promise<string | undefined> {
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout, { environment, process });
+  const screen = openScreen(stdout, { environment, screenReader: true });
   const shown = sessions.slice(0, MAX_SHOWN);
 
   const blocks: string[] = [];
@@ -53,6 +53,6 @@ export async function chooseSession(
       },
       otherwise: undefined,
     },
-    { screen, stdin },
+    { screen, stdin, isSpoken: true },
   );
 }

@@ -166,9 +166,7 @@ export async function converse(
   });
   const { input } = person;
   const picking = createPicking({
-    ...{ screen, style, keys: input },
-    hideInput() {},
-    restoreInput: () => screen.part("input", person.part),
+    ...{ screen, style, keys: input, input: person.part },
   });
   const conversation = createConversation({
     ...{ screen, style, reading, input, command, now },

@@ -2,10 +2,10 @@ import type { CommandHost } from "../core/command-host.ts";
 import type { ListedSession } from "../core/listed-session.ts";
 import { createSessionPicker } from "../pickers/session-picker.ts";
 import { userHome } from "../settings/settings-places.ts";
-import { createLiveScreen } from "../terminal/live-screen.ts";
+import { openScreen } from "../terminal/open-screen.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
-import { createLentKeys } from "./lent-keys.ts";
 import { createPicking } from "./picking.ts";
+import { createTerminalInput } from "./terminal-input.ts";
 
 export interface PickSessionOptions {
   /** The folder whose sessions are shown first. */
@@ -21,19 +21,24 @@ export async function pickSession(
   { stdin, stdout, environment, now }: Pick<CommandHost, "stdin" | "stdout" | "environment" | "now">,
 ): Promise<string | undefined> {
   const style = createStyle(wantsColors(stdout, environment));
-  const screen = createLiveScreen(stdout);
-  const keys = createLentKeys(stdin);
-  const picking = createPicking({ screen, style, keys, hideInput() {}, restoreInput() {} });
-  const onEnd = (): void => picking.leave();
-  keys.input.resume();
-  keys.input.on("end", onEnd);
-  stdin.setRawMode?.(true);
+  const screen = openScreen(stdout, { environment });
+  // Only a list is shown, so every key is lent to it.
+  const keys = createTerminalInput({
+    input: stdin,
+    history: [],
+    onChange() {},
+    onMessage() {},
+    onAnswer() {},
+    onInterrupt() {},
+    onEscape() {},
+    onEnd: () => picking.leave(),
+  });
+  const picking = createPicking({ screen, style, keys });
   try {
     return await picking.choose<string>((opened) =>
       createSessionPicker({ ...opened, folder, sessions, everywhere, userHome: userHome(environment), now }),
     );
   } finally {
-    stdin.setRawMode?.(false);
     keys.close();
     screen.close();
   }

@@ -4,6 +4,8 @@ import type { LivePart } from "../terminal/live-part.ts";
 import { createStyle } from "../text/style.ts";
 import { createPicking } from "./picking.ts";
 
+const INPUT: LivePart = { rows: () => ({ lines: ["typed"] }) };
+
 function open() {
   const did: string[] = [];
   let part: LivePart | undefined;
@@ -25,8 +27,7 @@ function open() {
         };
       },
     },
-    hideInput: () => void did.push("hide"),
-    restoreInput: () => void did.push("restore"),
+    input: INPUT,
   });
   const pick = (...labels: readonly string[]) =>
     picking.choose<string>((opened) =>
@@ -37,13 +38,13 @@ function open() {
 
 describe("createPicking", () => {
   it("shows a list in the place of the input, has its keys, and gives both back with the choice", async () => {
-    const { picking, pick, did, part, type, hasKeys } = open();
+    const { pick, did, part, type, hasKeys } = open();
     const picked = pick("a", "b");
-    expect([picking.isOpen(), hasKeys(), part()?.rows({ columns: 20, rows: 5 }).lines[1]]).toEqual([true, true, "❯ a"]);
+    expect([hasKeys(), part()?.rows({ columns: 20, rows: 5 }).lines[1]]).toEqual([true, "❯ a"]);
     type("\u001b[B");
     type("\r");
     expect(await picked).toBe("b");
-    expect([picking.isOpen(), hasKeys(), part(), did]).toEqual([false, false, undefined, ["hide", "frame", "frame", "restore"]]);
+    expect([hasKeys(), part(), did]).toEqual([false, INPUT, ["frame", "frame"]]);
   });
 
   it("leaves a list for the next one, and the last one when the conversation ends", async () => {
@@ -56,6 +57,6 @@ describe("createPicking", () => {
     expect(await second).toBe("b");
     const third = pick("c");
     picking.leave();
-    expect([await third, picking.isOpen(), hasKeys()]).toEqual([undefined, false, false]);
+    expect([await third, hasKeys()]).toEqual([undefined, false]);
   });
 });

@@ -2,7 +2,7 @@ import type { ChooseFrom, OpenedPicker } from "../pickers/choose-from.ts";
 import type { Picker } from "../pickers/list-picker.ts";
 import type { LivePart, LivePlace } from "../terminal/live-part.ts";
 import type { Style } from "../text/style.ts";
-import type { LentKeys } from "./lent-keys.ts";
+import type { TerminalInput } from "./terminal-input.ts";
 
 /** The part of a screen that shows lists. */
 export interface PartScreen {
@@ -15,27 +15,22 @@ export interface PartScreen {
 export interface PickingOptions {
   readonly screen: PartScreen;
   readonly style: Style;
-  readonly keys: Pick<LentKeys, "lend">;
-  /** Takes the input from its place. */
-  hideInput(): void;
-  /** Puts it back. */
-  restoreInput(): void;
+  readonly keys: Pick<TerminalInput, "lend">;
+  /** The part that a list stands in for. Default: none. */
+  readonly input?: LivePart;
 }
 
 /** Shows lists in the place of the input, one at a time. */
 export interface Picking {
   readonly choose: ChooseFrom;
-  /** True while a list is open: the input is not drawn. */
-  isOpen(): boolean;
   /** Leaves the list that is open, without a choice. */
   leave(): void;
 }
 
-export function createPicking({ screen, style, keys, hideInput, restoreInput }: PickingOptions): Picking {
+export function createPicking({ screen, style, keys, input }: PickingOptions): Picking {
   let leave: (() => void) | undefined;
 
   return {
-    isOpen: () => leave !== undefined,
     leave: () => leave?.(),
     async choose<T>(open: (opened: OpenedPicker<T>) => Picker) {
       leave?.();
@@ -50,7 +45,6 @@ export function createPicking({ screen, style, keys, hideInput, restoreInput }: 
         picker.handle(sequence);
         changed();
       });
-      hideInput();
       screen.part("input", picker.part);
       try {
         return await promise;
@@ -58,8 +52,7 @@ export function createPicking({ screen, style, keys, hideInput, restoreInput }: 
         giveBack();
         if (leave === abandon) {
           leave = undefined;
-          screen.part("input", undefined);
-          restoreInput();
+          screen.part("input", input);
         }
       }
     },

@@ -48,7 +48,7 @@ export function createTermChanges({ slot, terms, change, say, failed, hasStatusL
     };
     const hasRun = slot.withRun(
       (run) =>
-        void inRun(() => run.setPermissionMode(mode)).then(
+        void run.setPermissionMode(mode).then(
           () => settled(() => accept({ mode })),
           (error: unknown) => settled(() => failed(error)),
         ),
@@ -64,16 +64,9 @@ export function createTermChanges({ slot, terms, change, say, failed, hasStatusL
     },
     mode: (mode) => setMode(mode, true),
     effort(level) {
-      const hasRun = slot.withRun(
-        (run) => void inRun(() => run.setEffort(level ?? null)).then(() => accept({ effort: level }), failed),
-      );
+      const hasRun = slot.withRun((run) => void run.setEffort(level ?? null).then(() => accept({ effort: level }), failed));
       if (!hasRun) accept({ effort: level }, `effort: ${level ?? "as the session was started"}`);
     },
     cycleMode: () => setMode(nextMode(wanted ?? terms().mode), !hasStatusLine),
   };
-}
-
-/** Makes a rejection of what a run cannot do at all. */
-async function inRun(act: () => Promise<void>): Promise<void> {
-  await act();
 }

@@ -2,7 +2,6 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createLiveScreen } from "../terminal/live-screen.ts";
-import { showInput } from "./show-input.ts";
 import { createTerminalInput } from "./terminal-input.ts";
 
 /** A message as a person makes it: typed and pasted pieces, with new lines between them. */
@@ -31,7 +30,7 @@ function typeAll(bytes: Buffer, cuts: readonly number[], output: string): readon
   const input = createTerminalInput({
     input: stdin,
     history: [],
-    onChange: () => showInput(screen, input.part),
+    onChange: () => screen.changed({ soon: true }),
     onMessage: (text) => messages.push(text),
     onAnswer() {},
     onInterrupt() {},
@@ -39,6 +38,7 @@ function typeAll(bytes: Buffer, cuts: readonly number[], output: string): readon
     onEnd() {},
     after: () => () => {},
   });
+  screen.part("input", input.part);
   input.message("› ");
   const places = [...new Set([0, ...cuts.map((place) => place % (bytes.length + 1)), bytes.length])].toSorted((a, b) => a - b);
   for (const [index, start] of places.slice(0, -1).entries()) {

@@ -52,8 +52,8 @@ export function helpLines({ columns, style, commands, keys }: HelpLinesOptions):
     { title: "Commands from files", rows: commands.filter(({ group }) => group === undefined).map(commandRow) },
     { title: "Keys", rows: keys.map(({ key, does }) => ({ head: printableLine(key), words: printableLine(does) })) },
   ].filter(({ rows }) => rows.length > 0);
-  const widths = groups.flatMap(({ rows }) => rows.map(({ head }) => displayWidth(head)));
-  const widest = Math.min(WIDEST_COLUMN, Math.max(0, ...widths) + 2);
+  const widths = groups.flatMap(({ rows }) => rows.map(({ head }) => displayWidth(head) + 2));
+  const widest = Math.max(0, ...widths.filter((width) => width <= WIDEST_COLUMN));
   return groups.flatMap(({ title, rows }, index) => [
     ...(index === 0 ? [] : [""]),
     style.bold(title),

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/manual-clock.ts";
+import { typedPart } from "../../test/typed-part.ts";
 import { createXtermDevice, XTERM_ENVIRONMENT } from "../../test/xterm-device.ts";
 import { createStyle } from "../text/style.ts";
 import { createLiveScreen } from "./live-screen.ts";
@@ -18,7 +19,7 @@ describe("createLiveScreen", () => {
     const { device, clock, screen } = setting();
     screen.status("working");
     screen.text("Hello ");
-    screen.input({ prompt: "› ", text: "wait", cursor: 2 });
+    screen.part("input", typedPart("wait", 2));
     screen.text("there\nsecond");
     clock.advance(0);
     expect(await device.shown()).toEqual(["Hello there", "second", "working", "› wait"]);
@@ -95,7 +96,7 @@ describe("createLiveScreen", () => {
   it("writes a frame at a time, inside synchronized output and without a cursor that moves", () => {
     const { clock, device, screen } = setting();
     screen.block(["a", "b"]);
-    screen.input({ prompt: "› ", text: "typed", cursor: 5 });
+    screen.part("input", typedPart("typed", 5));
     clock.advance(0);
     const written = device.takeWritten();
     expect(written.startsWith("\u001b[?2026h\u001b[?25l")).toBe(true);
@@ -105,10 +106,11 @@ describe("createLiveScreen", () => {
 
   it("moves the cursor alone if only the cursor has moved", async () => {
     const { clock, device, screen } = setting();
-    screen.input({ prompt: "› ", text: "typed", cursor: 5 });
+    screen.part("input", typedPart("typed", 5));
     clock.advance(0);
     device.takeWritten();
-    screen.input({ prompt: "› ", text: "typed", cursor: 1 });
+    screen.part("input", typedPart("typed", 1));
+    screen.changed({ soon: true });
     clock.advance(0);
     expect(device.takeWritten()).not.toContain("typed");
     await device.settled();
@@ -119,7 +121,8 @@ describe("createLiveScreen", () => {
     const { clock, device, screen } = setting();
     screen.block(["a"]);
     clock.advance(0);
-    screen.input({ prompt: "› ", text: "k", cursor: 1 });
+    screen.part("input", typedPart("k", 1));
+    screen.changed({ soon: true });
     clock.advance(0);
     expect(await device.shown()).toEqual(["a", "› k"]);
   });
@@ -164,7 +167,7 @@ describe("createLiveScreen", () => {
   it("removes the live region while it is suspended, and draws it again below what was written", async () => {
     const { device, clock, screen } = setting();
     screen.block(["a"]);
-    screen.input({ prompt: "› ", text: "draft", cursor: 5 });
+    screen.part("input", typedPart("draft", 5));
     clock.advance(0);
     screen.suspend();
     expect(await device.shown()).toEqual(["a"]);
@@ -215,7 +218,7 @@ describe("createLiveScreen", () => {
     const { device, screen } = setting(40, 6);
     screen.block(["finished"]);
     screen.part("words", { rows: () => ({ lines: Array.from({ length: 20 }, (_, index) => `word ${index}`) }) });
-    screen.input({ prompt: "› ", text: "", cursor: 0 });
+    screen.part("input", typedPart("", 0));
     screen.flush();
     expect(await device.shown()).toEqual(["finished", "word 16", "word 17", "word 18", "word 19", "› "]);
     expect([screen.columns, screen.rows]).toEqual([39, 5]);
@@ -261,20 +264,11 @@ describe("createLiveScreen", () => {
     const text = "a draft that is longer than the terminal will be for a moment";
     screen.block(["finished"]);
     screen.status("a status that is longer than the terminal will be for a moment");
-    screen.input({ prompt: "› ", text, cursor: text.length });
+    screen.part("input", typedPart(text, text.length));
     screen.flush();
     const before = await device.shown();
     await device.resize(40, 24, { isReported: false });
     await device.resize(80);
     expect(await device.shown()).toEqual(before);
-  });
-
-  it("shows the part of a long input that is being typed", async () => {
-    const { device, clock, screen } = setting(31);
-    const text = "abcdefghijklmnopqrstuvwxyz0123456789";
-    screen.input({ prompt: "> ", text, cursor: text.length });
-    clock.advance(0);
-    expect((await device.shown())[0]).toMatch(/^> .*789$/);
-    expect(device.cursor()[1]).toBeLessThan(31);
   });
 });

@@ -4,7 +4,6 @@ import { softWrapped } from "../text/wrapped.ts";
 import { closedLine } from "./closed-line.ts";
 import { createFinishedLines } from "./finished-lines.ts";
 import { type After, createFramePace, type FrameRequest } from "./frame-pace.ts";
-import { type InputLine, inputLinePart } from "./input-line.ts";
 import { type LiveParts, layoutParts, stackedParts } from "./live-layout.ts";
 import { LIVE_PLACES, type LivePart, type LivePlace, type LiveRows } from "./live-part.ts";
 import { createLiveRegion, MIN_COLUMNS } from "./live-region.ts";
@@ -36,8 +35,6 @@ export interface LiveScreen extends Screen {
   changed(request?: FrameRequest): void;
   /** Writes lines of a text that still grows above the live region, as they are: they are not wrapped, and no empty line is added or left out. */
   finished(lines: readonly string[]): void;
-  /** Shows a line that a person types in the place `input`, or removes it. */
-  input(line: InputLine | undefined): void;
   /** Writes a sequence that moves no cursor and shows nothing, such as a title. */
   control(sequence: string): void;
   /** Draws what has changed since the last frame now. */
@@ -165,10 +162,6 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, process
       shownStatus = line;
       own.activity = line === undefined ? undefined : { rows: (room) => ({ lines: [truncated(line, room.columns)] }) };
       request();
-    },
-    input(line) {
-      own.input = line === undefined ? undefined : inputLinePart(line);
-      request({ soon: true });
     },
     part(place, part) {
       given[place] = part;

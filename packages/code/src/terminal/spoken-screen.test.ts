@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../test/manual-clock.ts";
+import { typedPart } from "../../test/typed-part.ts";
 import { createSpokenScreen } from "./spoken-screen.ts";
 
 function setting(options: { readonly sequences?: boolean } = {}) {
@@ -69,7 +70,7 @@ describe("createSpokenScreen", () => {
     let line = "⠋ thinking";
     screen.part("activity", { rows: () => ({ lines: [line, "☐ a task"] }) });
     screen.part("question", { rows: () => ({ lines: ["a question"] }) });
-    screen.input({ prompt: "› ", text: "typed", cursor: 0 });
+    screen.part("input", typedPart("typed", 0));
     clock.advance(500);
     line = "⠙ reading";
     screen.changed();

@@ -96,7 +96,6 @@ export function createSpokenScreen(terminal: Terminal, { sequences = true, after
       follow();
     },
     changed: follow,
-    input() {},
     control(sequence) {
       if (sequences && sequence !== "") terminal.write(sequence);
     },

@@ -1,7 +1,7 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { displayWidth, fitting, fittingTail, truncated, withoutTabs } from "./display-width.ts";
+import { displayWidth, fitting, truncated, withoutTabs } from "./display-width.ts";
 import { printable } from "./printable.ts";
 
 const SAMPLES: readonly (readonly [name: string, text: string, columns: number])[] = [
@@ -119,12 +119,6 @@ describe("fitting", () => {
     const zalgo = `e${"\u0301".repeat(1_000)}`;
     expect(fitting(`${zalgo}bc`, 2)).toBe(`${zalgo}b`);
     expect(fitting(`世${zalgo}`, 2)).toBe("世");
-  });
-});
-
-describe("fittingTail", () => {
-  it("returns the longest end that fits", () => {
-    expect([fittingTail("a👩‍👩‍👧b", 3), fittingTail("a👩‍👩‍👧b", 2), fittingTail("ab", 9)]).toEqual(["👩‍👩‍👧b", "b", "ab"]);
   });
 });
 

@@ -32,18 +32,6 @@ export function fitting(text: string, columns: number): string {
   return text.slice(0, fittingEnd(text, columns));
 }
 
-/** Returns the longest end of `text` that fits into `columns`. */
-export function fittingTail(text: string, columns: number): string {
-  let width = 0;
-  let start = text.length;
-  for (const { segment } of [...GRAPHEMES.segment(text)].reverse()) {
-    width += cells(segment);
-    if (width > columns) break;
-    start -= segment.length;
-  }
-  return text.slice(start);
-}
-
 /** Returns the first grapheme of `text`. */
 export function firstGrapheme(text: string): string {
   for (const { segment } of GRAPHEMES.segment(text)) return segment;
