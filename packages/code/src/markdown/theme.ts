@@ -1,6 +1,7 @@
+import type { ThemeName as ThemeSetting } from "../settings/theme-names.ts";
 import type { Look, Role } from "./span.ts";
 
-export type ThemeName = "ansi" | "dark" | "light" | "none";
+export type ThemeName = Exclude<ThemeSetting, "auto">;
 
 /** The colours of a screen. Structure never rests on them: `marks` writes it into the text instead. */
 export interface Theme {
@@ -127,11 +128,6 @@ export function createTheme(name: ThemeName): Theme {
     },
   };
 }
-
-/** Values of the setting `theme`; `auto` follows the background of the terminal. */
-export const THEME_SETTINGS = ["auto", "dark", "light", "ansi", "none"] as const;
-
-export type ThemeSetting = (typeof THEME_SETTINGS)[number];
 
 export interface ThemeFacts {
   /** Default: `ansi`. */

@@ -13,7 +13,7 @@ type Step =
 /** What a tool asks while it runs, from showing it to its answer: a yes, or a form that is filled in field by field. */
 export function createAskedDialog(
   request: ApprovalRequest & { readonly asked: AskedQuestion },
-  { screen, style, input, decide }: QuestionDialogOptions,
+  { screen, style, reading, input, decide }: QuestionDialogOptions,
 ): QuestionDialog {
   const { schema } = request.asked;
   const prompt = schema === undefined ? "[y]es [n]o [w]hy not a[b]ort › " : "[a]nswer [n]o [w]hy not a[b]ort › ";
@@ -77,7 +77,7 @@ export function createAskedDialog(
 
   return {
     open() {
-      screen.block(["", ...questionLines(request, { style, columns: screen.columns })]);
+      screen.block(["", ...questionLines(request, { style, columns: screen.columns, ...reading })]);
       input.question(prompt);
     },
     answer(line) {

@@ -1,16 +1,12 @@
 import { AgentError, type AgentEvent, type ApprovalRequest, type Decision, type PermissionMode } from "@keelson/protocol";
 import type { PendingApproval, Run } from "keelson";
 import { modeToCarryOut } from "../core/plan-answer.ts";
-import type { Screen } from "../terminal/screen.ts";
-import type { Style } from "../text/style.ts";
 import { createOpenQuestions } from "./open-questions.ts";
 import { createQuestionDialog } from "./question-dialog.ts";
-import type { QuestionDialog } from "./question-steps.ts";
+import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 
-export interface AskingOptions {
-  readonly screen: Screen;
-  readonly style: Style;
+export interface AskingOptions extends Pick<QuestionDialogOptions, "screen" | "style" | "reading"> {
   readonly input: Pick<TerminalInput, "message" | "question" | "answer">;
   /** The prompt of the input while nothing is asked. */
   readonly prompt: string;
@@ -43,7 +39,8 @@ export interface Asking {
   forget(): void;
 }
 
-export function createAsking({ screen, style, input, prompt, mode, setMode, allowInProject, failed, onAsked }: AskingOptions): Asking {
+export function createAsking(options: AskingOptions): Asking {
+  const { screen, style, reading, input, prompt, mode, setMode, allowInProject, failed, onAsked } = options;
   let dialog: { readonly token: string; readonly steps: QuestionDialog } | undefined;
   let lastAsked: ApprovalRequest | undefined;
   const questions = createOpenQuestions(ask);
@@ -58,9 +55,7 @@ export function createAsking({ screen, style, input, prompt, mode, setMode, allo
     const { request } = question;
     if (dialog?.token === request.token) return;
     const steps = createQuestionDialog(request, {
-      screen,
-      style,
-      input,
+      ...{ screen, style, reading, input },
       decide(decision, holds) {
         questions.decided(question);
         record(question, decision, decision.type === "allow-always" && holds === "project" ? decision.rules : undefined).catch(failed);

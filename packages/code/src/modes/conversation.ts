@@ -114,9 +114,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     hasStatusLine,
   });
   const asking = createAsking({
-    screen,
-    style,
-    input,
+    ...{ screen, style, reading, input },
     prompt: PROMPT,
     mode: () => session().terms.mode,
     // The event of the change is what the session learns it from.
@@ -130,7 +128,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   });
 
   const execute = createSlashLines({
-    ...{ screen, style, commands, choose, send },
+    ...{ screen, style, reading, commands, choose, send },
     changes: terms,
     terms: () => session().terms,
     run: () => slot.run,

@@ -34,6 +34,8 @@ import { loadReading } from "../markdown/reading.ts";
 import { textOfMessage } from "../render/describe-event.ts";
 import { createFoldedOutputs } from "../render/folded-outputs.ts";
 import { taskLines } from "../render/task-lines.ts";
+import { createTaskPart } from "../render/task-part.ts";
+import { askBackground } from "./ask-background.ts";
 import { createAttention } from "./attention.ts";
 
 export interface ConverseOptions {
@@ -59,13 +61,16 @@ export async function converse(
   const style = createStyle(wantsColors(stdout, environment));
   const screen = openScreen(stdout, { environment, screenReader: terminal.screenReader });
   const folds = createFoldedOutputs();
+  const isAsked = terminal.theme === "auto" && style.colors && !terminal.screenReader;
+  const background = isAsked ? await askBackground({ input: stdin, write: (text) => stdout.write(text) }) : undefined;
   const reading = await loadReading({
-    ...{ colors: style.colors, environment, folds, setting: terminal.theme },
+    ...{ colors: style.colors, environment, folds, setting: terminal.theme, background },
     onProblem: (message) => screen.block([style.dim(printableLine(message))]),
   });
   const title = createTerminalTitle(environment);
   const notifier = createNotifier({ environment, notifications: terminal.notifications });
   let tasks = watchTasks();
+  const taskList = createTaskPart({ style, tasks: () => tasks.tasks });
   const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
@@ -125,6 +130,18 @@ export async function converse(
     },
     find: (name) => table.find(name),
   };
+  /** Gives the terminal to a program until it ends. */
+  async function outside<Result>(program: () => Promise<Result>): Promise<Result> {
+    screen.suspend();
+    modes.leave();
+    try {
+      return await program();
+    } finally {
+      modes = enterTerminal(stdout, { process });
+      screen.resume();
+    }
+  }
+
   const person = createPersonInput({
     ...{ stdin, screen, style, environment, history: earlier },
     isSpoken: terminal.screenReader === true,
@@ -138,6 +155,7 @@ export async function converse(
     }),
     onChange: () => screen.changed({ soon: true }),
     onTyped: (text) => void typed.push(text),
+    onOwnCommandEnd: () => status.readBranch(),
     onMessage: (text) => conversation.message(text),
     onAnswer: (text) => conversation.answer(text),
     onInterrupt: () => conversation.interrupt(),
@@ -145,7 +163,7 @@ export async function converse(
     onEnd: () => conversation.end(),
     onKey(action) {
       if (action === "mode") conversation.cycleMode();
-      if (action === "tasks") conversation.message("/tasks");
+      if (action === "tasks") showTasks();
       if (action === "open-output") conversation.message("/open");
       if (action === "redraw") screen.changed({ soon: true });
     },
@@ -153,16 +171,7 @@ export async function converse(
     onReport(report) {
       if (report === "\u001b[I" || report === "\u001b[O") notifier.focus(report === "\u001b[I");
     },
-    async outside(program) {
-      screen.suspend();
-      modes.leave();
-      try {
-        return await program();
-      } finally {
-        modes = enterTerminal(stdout, { process });
-        screen.resume();
-      }
-    },
+    outside,
   });
   const { input } = person;
   const picking = createPicking({
@@ -191,6 +200,12 @@ export async function converse(
     },
   });
 
+  /** Shows or hides the list of tasks; the command says why there is none. */
+  function showTasks(): void {
+    if (taskList.toggle()) screen.changed({ soon: true });
+    else conversation.message("/tasks");
+  }
+
   /** Lists the commands of the session that is open: those of files are of its folder. */
   function listCommands(): void {
     const own = conversationCommands({
@@ -201,16 +216,7 @@ export async function converse(
         listCommands();
         refreshStatus();
       },
-      editFile: (path) =>
-        input.suspend(() =>
-          editFile(path, {
-            environment,
-            suspend() {
-              screen.suspend();
-              return () => screen.resume();
-            },
-          }),
-        ),
+      editFile: (path) => editFile(path, { environment, outside: (program) => input.suspend(() => outside(program)) }),
     });
     table = createSlashCommandTable([...own, ...current.session.place.commands]);
   }
@@ -226,7 +232,10 @@ export async function converse(
   let modes = enterTerminal(stdout, { process });
   try {
     listCommands();
-    if (!terminal.screenReader) screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
+    if (!terminal.screenReader) {
+      screen.part("activity", taskList.part);
+      screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
+    }
     screen.part("input", person.part);
     input.message("› ");
     refreshStatus();

@@ -35,6 +35,8 @@ export interface PersonInputOptions extends Pick<TerminalInputOptions, "history"
   onChange(): void;
   /** Each text that Enter sent, to be kept in the history. */
   onTyped?(text: string): void;
+  /** A command of the person has ended. */
+  onOwnCommandEnd?(): void;
   /** A message, or a command of the prompt. */
   onMessage(text: string): void;
   /** Esc, if nothing that was typed has a use for it. */
@@ -88,7 +90,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
           .split("\n")
           .map((row) => style.bold(row)),
       ]);
-      void ownCommands.run(line.command);
+      void ownCommands.run(line.command).then(options.onOwnCommandEnd);
     },
     onInterrupt() {
       if (!ownCommands.stop()) options.onInterrupt();

@@ -12,7 +12,7 @@ const EDITED_PROMPT = "your plan: [y]es, yes and [a]llow edits, [e]dit, [n]o ›
 /** The question of a plan, from showing it to its answer. The plan can be edited before it is accepted. */
 export function createPlanDialog(
   request: Pick<ApprovalRequest, "input">,
-  { screen, style, input, decide }: QuestionDialogOptions,
+  { screen, style, reading, input, decide }: QuestionDialogOptions,
 ): QuestionDialog {
   const presented = planIn(request.input);
   let plan = presented;
@@ -53,7 +53,7 @@ export function createPlanDialog(
   function answerEdit(text: string): void {
     if (text.trim() !== "" && text.trim() !== plan.trim()) {
       plan = text;
-      screen.block(["", ...planLines(plan, { style, columns: screen.columns })]);
+      screen.block(["", ...planLines(plan, { style, columns: screen.columns, reading })]);
     }
     askAgain();
   }
@@ -61,7 +61,7 @@ export function createPlanDialog(
   return {
     open() {
       const title = `${style.yellow("?")} ${style.bold("The agent presents a plan:")}`;
-      screen.block(["", title, ...planLines(plan, { style, columns: screen.columns })]);
+      screen.block(["", title, ...planLines(plan, { style, columns: screen.columns, reading })]);
       input.question(prompt());
     },
     answer(line) {

@@ -5,11 +5,11 @@ import { UsageError } from "../options/usage-error.ts";
 import { alwaysLines } from "../render/always-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import { questionLines } from "../render/question-lines.ts";
+import type { ToolViewOptions } from "../render/tool-view.ts";
 import { whyLines } from "../render/why-lines.ts";
 import { createAskedDialog } from "./asked-dialog.ts";
 import { createPlanDialog } from "./plan-dialog.ts";
 import { questionPrompt, readAmount, readAnswer, readEdited } from "./approval-question.ts";
-import type { Style } from "../text/style.ts";
 import type { AlwaysHolds, QuestionDialog, QuestionDialogOptions } from "./question-steps.ts";
 
 type Step =
@@ -25,15 +25,16 @@ const HOLDS: { readonly [H in AlwaysHolds]: string } = {
   project: "Allow from now on, in this session and later ones in this project:",
 };
 
-export function createQuestionDialog(request: ApprovalRequest, { screen, style, input, decide }: QuestionDialogOptions): QuestionDialog {
+export function createQuestionDialog(request: ApprovalRequest, options: QuestionDialogOptions): QuestionDialog {
+  const { screen, style, input, decide } = options;
   const { asked } = request;
-  if (asked !== undefined && request.operation === PLAN_TOOL) return createPlanDialog(request, { screen, style, input, decide });
-  if (asked !== undefined) return createAskedDialog({ ...request, asked }, { screen, style, input, decide });
+  if (asked !== undefined && request.operation === PLAN_TOOL) return createPlanDialog(request, options);
+  if (asked !== undefined) return createAskedDialog({ ...request, asked }, options);
   const choices = request.always ?? [];
   let step: Step = { at: "question" };
 
   const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
-  const view = (): { readonly style: Style; readonly columns: number } => ({ style, columns: screen.columns });
+  const view = (): ToolViewOptions => ({ style, columns: screen.columns, ...options.reading });
 
   function askAgain(): void {
     step = { at: "question" };

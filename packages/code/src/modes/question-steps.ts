@@ -1,4 +1,5 @@
 import type { Decision } from "@keelson/protocol";
+import type { Reading } from "../markdown/reading.ts";
 import type { Screen } from "../terminal/screen.ts";
 import type { Style } from "../text/style.ts";
 import type { TerminalInput } from "./terminal-input.ts";
@@ -9,6 +10,8 @@ export type AlwaysHolds = "session" | "project";
 export interface QuestionDialogOptions {
   readonly screen: Screen;
   readonly style: Style;
+  /** Renders plans, diffs and their code. Default: they are shown as they were written, in the colours of `style`. */
+  readonly reading?: Reading | undefined;
   readonly input: Pick<TerminalInput, "question" | "answer">;
   decide(decision: Decision, holds: AlwaysHolds): void;
 }

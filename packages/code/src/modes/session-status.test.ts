@@ -100,6 +100,15 @@ describe("createSessionStatus", () => {
     expect(status.facts()).toMatchObject({ branch: "feature/x", jobs: 1 });
   });
 
+  it("reads the branch again when it is told that it may be another one", async () => {
+    const { status, frames } = open();
+    await status.refresh();
+    checkOut("feature/y");
+    const before = frames();
+    status.readBranch();
+    expect([status.facts().branch, frames()]).toEqual(["feature/y", before + 1]);
+  });
+
   it("costs nothing before the first message, and reports a session that cannot be read", async () => {
     const begun = open({ view: async () => undefined });
     await begun.status.refresh();

@@ -10,8 +10,10 @@ export interface SessionStatus {
   facts(): StatusFacts;
   /** Sees an event of a run, those of its children included. */
   see(event: AgentEvent): void;
-  /** Reads everything again: another session is open, or a command of the person may have changed something. */
+  /** Reads everything again: another session is open. */
   refresh(): Promise<void>;
+  /** Reads the branch again: a command of the person may have switched it. */
+  readBranch(): void;
 }
 
 /** The part of an open session that the status line shows. */
@@ -106,6 +108,10 @@ export function createSessionStatus({ source, models, changed, onProblem }: Sess
         default:
           return;
       }
+      changed();
+    },
+    readBranch() {
+      readBranchNow();
       changed();
     },
     async refresh() {

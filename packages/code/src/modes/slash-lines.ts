@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from "@keelson/protocol";
 import type { Run } from "keelson";
 import type { RunTerms } from "../core/run-terms.ts";
+import type { Reading } from "../markdown/reading.ts";
 import type { ChooseFrom } from "../pickers/choose-from.ts";
 import type { SlashLine } from "../slash-commands/parse-slash-line.ts";
 import type { Prompt } from "../slash-commands/slash-command.ts";
@@ -13,6 +14,7 @@ import type { TermChanges } from "./term-changes.ts";
 export interface SlashLinesOptions {
   readonly screen: Screen;
   readonly style: Style;
+  readonly reading: Reading | undefined;
   readonly commands: SlashCommandTable;
   readonly changes: TermChanges;
   terms(): RunTerms;
@@ -25,12 +27,13 @@ export interface SlashLinesOptions {
 
 /** Executes a command of the prompt, and shows what it returns. Rejects if the command fails. */
 export function createSlashLines(options: SlashLinesOptions): (line: SlashLine) => Promise<void> {
-  const { screen, style, commands, changes, choose, send, leave } = options;
+  const { screen, style, reading, commands, changes, choose, send, leave } = options;
 
   function prompt(): Prompt {
     return {
       columns: screen.columns,
       style,
+      reading,
       commands: commands.commands,
       ...options.terms(),
       lastAsked: options.lastAsked(),

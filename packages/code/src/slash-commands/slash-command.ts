@@ -1,5 +1,6 @@
 import type { ApprovalRequest, EffortLevel, PermissionMode } from "@keelson/protocol";
 import type { Run } from "keelson";
+import type { Reading } from "../markdown/reading.ts";
 import type { ChooseFrom } from "../pickers/choose-from.ts";
 import type { Style } from "../text/style.ts";
 
@@ -45,6 +46,8 @@ export type SlashOutput = readonly string[] | void;
 export interface Prompt {
   readonly columns: number;
   readonly style: Style;
+  /** Renders words and code. Absent: they are shown as they were written. */
+  readonly reading: Reading | undefined;
   /** All commands that can be typed here. */
   readonly commands: readonly SlashCommand[];
   readonly model: string;

@@ -35,6 +35,7 @@ function setUp(keys?: readonly (readonly string[])[], efforts: readonly EffortLe
     model: "a/one",
     mode: "default",
     effort: "high",
+    reading: undefined,
     lastAsked: undefined,
     run: undefined,
     changeModel: (name) => void did.push(`model ${name}`),

@@ -50,7 +50,7 @@ export function undoCommands({ history, session, onFilesChanged }: UndoCommandsO
       argumentHint: "[n|call]",
       group: "files",
       description: "the changes of files in this session, since the last n messages, or of the last call",
-      async execute(argument, { style, columns }) {
+      async execute(argument, { style, columns, reading }) {
         const id = session();
         const wanted = argument === "" ? undefined : readUndo(argument);
         if (argument !== "" && wanted === undefined)
@@ -58,7 +58,8 @@ export function undoCommands({ history, session, onFilesChanged }: UndoCommandsO
         if (id === undefined) return [NO_CHANGES];
         const project = history();
         const { changes } = await project.changes(id, wanted?.choice);
-        return changeLines(changes, { style, columns, root: project.store.root, bytesOf: (state) => project.store.bytesOf(state) });
+        const { root } = project.store;
+        return changeLines(changes, { style, columns, ...reading, root, bytesOf: (state) => project.store.bytesOf(state) });
       },
     },
   ];
