@@ -89,7 +89,9 @@ export function createXtermDevice({ columns = 80, rows = 24, reflowCursorLine = 
         const line = buffer().getLine(row);
         // The end of a row that continues is no end of a line: its spaces count.
         const continues = buffer().getLine(row + 1)?.isWrapped === true;
-        const text = line?.translateToString(!continues) ?? "";
+        // A wide character that did not fit leaves the last cell of its row empty.
+        const isLastEmpty = continues && line?.getCell(terminal.cols - 1)?.getCode() === 0;
+        const text = line?.translateToString(!continues, 0, isLastEmpty ? terminal.cols - 1 : terminal.cols) ?? "";
         if (line?.isWrapped === true) lines.push(`${lines.pop() ?? ""}${text}`);
         else lines.push(text);
       }
