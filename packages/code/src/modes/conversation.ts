@@ -4,11 +4,12 @@ import { COMPACT_AT } from "../core/compaction.ts";
 import type { ChooseFrom } from "../pickers/choose-from.ts";
 import { createContextWarning } from "../render/context-warning.ts";
 import { createRunView } from "../render/run-view.ts";
+import { PROMPT, sentLines } from "../render/sent-lines.ts";
 import { parseSlashLine } from "../slash-commands/parse-slash-line.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import type { Reading } from "../markdown/reading.ts";
 import type { Screen } from "../terminal/screen.ts";
-import { printable, printableLine } from "../text/printable.ts";
+import { printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
 import { createAsking } from "./asking.ts";
 import type { Attention } from "./attention.ts";
@@ -81,8 +82,6 @@ export interface Conversation {
   /** Resolves when no run is open. */
   settled(): Promise<void>;
 }
-
-const PROMPT = "› ";
 
 export function createConversation(options: ConversationOptions): Conversation {
   const { screen, style, reading, session, commands, input, command, now, giveUp, quit, choose, hasStatusLine = false } = options;
@@ -210,8 +209,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   /** Shows a message when it is sent: one that waits can still be edited. */
   function deliver(text: string): void {
-    const [first = "", ...more] = printable(text).split("\n");
-    say("", style.bold(`${PROMPT}${first}`), ...more.map((line) => style.bold(`  ${line}`)));
+    say("", ...sentLines(text, { style, folds: reading?.folds }));
     const line = parseSlashLine(text);
     if (line === undefined) return send(text);
     // A run whose end was shown takes a moment to leave its session.

@@ -33,6 +33,7 @@ import { tasksOf, watchTasks } from "../core/session-tasks.ts";
 import { loadReading } from "../markdown/reading.ts";
 import { textOfMessage } from "../render/describe-event.ts";
 import { createFoldedOutputs } from "../render/folded-outputs.ts";
+import { PROMPT } from "../render/sent-lines.ts";
 import { taskLines } from "../render/task-lines.ts";
 import { createTaskPart } from "../render/task-part.ts";
 import { askBackground } from "./ask-background.ts";
@@ -237,7 +238,7 @@ export async function converse(
       screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
     }
     screen.part("input", person.part);
-    input.message("› ");
+    input.message(PROMPT);
     refreshStatus();
     if (plan.resume) conversation.follow(await current.session.resume()).catch(() => {});
     else if (task !== undefined) conversation.message(task);

@@ -7,6 +7,7 @@ import { foldLines } from "./fold-lines.ts";
 import { outputText } from "./output-text.ts";
 import { printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
+import { sentLines } from "./sent-lines.ts";
 import { callTitle } from "./tool-view.ts";
 
 /** Id and name, how it began, then when, where and how much; a line more where the session is damaged. */
@@ -34,6 +35,9 @@ export function sessionLines(
   ];
 }
 
+/** Lines of a text where nothing that is folded can be opened. */
+const MAX_TEXT = 200;
+
 export interface TranscriptOptions {
   readonly style: Style;
   readonly columns: number;
@@ -60,8 +64,9 @@ function partLines(
       // System messages are from the program, between turns: they are no part of the talk.
       if (part.text.trim() === "" || role === "system") return [];
       if (role !== "user" && reading !== undefined) return [...reading.lines(part.text, columns), ""];
-      const lines = foldLines(part.text, { maxLines: 200, columns: Number.MAX_SAFE_INTEGER });
-      return role === "user" ? ["", ...lines.map((line) => style.bold(`› ${line}`)), ""] : [...lines, ""];
+      if (role !== "user") return [...foldLines(part.text, { maxLines: MAX_TEXT, columns: Number.MAX_SAFE_INTEGER }), ""];
+      const { folds } = reading ?? {};
+      return ["", ...sentLines(part.text, { style, folds, ...(folds === undefined && { maxLines: MAX_TEXT }) }), ""];
     }
     case "tool-call":
       return [
