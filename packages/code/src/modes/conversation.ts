@@ -45,7 +45,7 @@ export interface ConversationOptions {
   quit(): void;
   /** Shows lists to choose from. Absent: none can be shown here. */
   readonly choose?: ChooseFrom | undefined;
-  /** True if a status line shows mode and figures. Default false. */
+  /** True if a status line shows mode and figures, and the list of tasks stands in the live region. Default false. */
   readonly hasStatusLine?: boolean;
   /** Sees every event of a run, those of its children included, before it is shown. */
   readonly onEvent?: (event: AgentEvent) => void;
@@ -141,7 +141,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     const calls = createRunningCalls();
     interruptKeys = createInterrupt(followed, { note, failed, giveUp, finishing: () => calls.any() });
     const { model } = session().terms;
-    const shown = { questions: false, figures: !hasStatusLine, failureLines: failures.lines };
+    const shown = { questions: false, figures: !hasStatusLine, tasks: !hasStatusLine, failureLines: failures.lines };
     const view = createRunView({ ...{ screen, style, now, model, onContext, reading }, ...shown });
     asking.collect(followed).catch(failed);
     let ending = "error";

@@ -114,6 +114,11 @@ describe("createListPicker", () => {
     expect(stripVTControlCharacters(shown())).toBe(shown());
   });
 
+  it("takes 20 rows at most, however many choices and rows there are", () => {
+    const opened = open(of(...Array.from({ length: 70 }, (_, index) => `choice ${index}`)));
+    expect(opened.shown(60, 60).split("\n")).toHaveLength(20);
+  });
+
   it("fits into every room, with the search and the marked choice in sight", () => {
     const choice = fc.record({
       label: fc.string({ minLength: 1, maxLength: 80 }),

@@ -50,10 +50,12 @@ export interface ListPicker<T> extends Picker {
 
 const POINTER = "❯ ";
 const BESIDE_GAP = 2;
+// The conversation stays in sight above a list.
+const MAX_ROWS = 20;
 // Below this a description would be a column of single words.
 const LEAST_DESCRIPTION = 12;
 
-/** Shows choices in at most the rows of its room: the search, the choices around the marked one, the keys. */
+/** Shows choices in at most 20 rows, or those of its room: the search, the choices around the marked one, the keys. */
 export function createListPicker<T>(options: ListPickerOptions<T>): ListPicker<T> {
   const { style, empty = "there is nothing to choose from", onSwitch, onDone } = options;
   let { title, choices } = options;
@@ -113,7 +115,8 @@ export function createListPicker<T>(options: ListPickerOptions<T>): ListPicker<T
     }
   }
 
-  function rows({ columns, rows: room }: LiveRoom): LiveRows {
+  function rows({ columns, rows: given }: LiveRoom): LiveRows {
+    const room = Math.min(given, MAX_ROWS);
     const input = `${title} › `;
     const prompt = displayWidth(input) + 8 <= columns ? input : "› ";
     const shownText = lastFitting(printableLine(typed), columns - displayWidth(prompt) - 1);

@@ -16,23 +16,29 @@ export interface RunFigures {
 
 const GOOD: ReadonlySet<string> = new Set(["complete", "no-action", "handed-off"]);
 
+export interface RunFooterOptions {
+  readonly style: Style;
+  /** True if a status line shows the model and the context. Default: false. */
+  readonly isShort?: boolean;
+}
+
 /** The last lines of a run: how it ended and what it took, then why, where that says more. */
-export function runFooter(reason: RunReason, figures: RunFigures, ending: Ending, style: Style): string[] {
+export function runFooter(reason: RunReason, figures: RunFigures, ending: Ending, { style, isShort = false }: RunFooterOptions): string[] {
   const mark = GOOD.has(reason)
     ? style.green(`✔ ${reason}`)
     : reason.startsWith("awaiting-")
       ? style.yellow(`‖ ${reason}`)
       : style.red(`✗ ${reason}`);
-  return [`${mark} ${style.dim(`· ${figureWords(figures).join(" · ")}`)}`, ...endingWords(ending).map((words) => `  ${words}`)];
+  return [`${mark} ${style.dim(`· ${(isShort ? ownWords(figures) : figureWords(figures)).join(" · ")}`)}`, ...endingWords(ending).map((words) => `  ${words}`)];
 }
 
-export function figureWords({ model, turns, usage, cost, durationMs, contextUtilization }: RunFigures): string[] {
-  return [
-    printableLine(model),
-    `${turns} ${turns === 1 ? "turn" : "turns"}`,
-    formatTokens(usage),
-    ...(contextUtilization === undefined ? [] : [`context ${Math.round(100 * contextUtilization)}%`]),
-    formatCost(cost),
-    formatDuration(durationMs),
-  ];
+export function figureWords({ model, contextUtilization, ...figures }: RunFigures): string[] {
+  const [turns, tokens, ...rest] = ownWords(figures);
+  const context = contextUtilization === undefined ? [] : [`context ${Math.round(100 * contextUtilization)}%`];
+  return [printableLine(model), turns, tokens, ...context, ...rest];
+}
+
+/** The figures of the run alone: turns, tokens, cost, duration. */
+function ownWords({ turns, usage, cost, durationMs }: Omit<RunFigures, "model" | "contextUtilization">): readonly [string, string, string, string] {
+  return [`${turns} ${turns === 1 ? "turn" : "turns"}`, formatTokens(usage), formatCost(cost), formatDuration(durationMs)];
 }

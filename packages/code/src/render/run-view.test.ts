@@ -5,24 +5,30 @@ import { createPlainHighlight } from "../markdown/highlight-code.ts";
 import { createMarkdownWords, markdownLines } from "../markdown/markdown-words.ts";
 import type { Reading } from "../markdown/reading.ts";
 import { createTheme } from "../markdown/theme.ts";
-import { createRunView } from "./run-view.ts";
+import { createRunView, type RunViewOptions } from "./run-view.ts";
 import type { PartsScreen } from "./words-view.ts";
 import { createStyle } from "../text/style.ts";
 
 const START = 1_700_000_000_000;
 
-/** Shows events on a screen without colours, 60 columns wide. Each durable event is a second later than the one before. */
-function shown(...events: readonly (DurableEvent | TransientEvent)[]): {
+interface Shown {
   readonly words: string;
   readonly notes: string;
   readonly all: string;
-} {
+}
+
+/** Shows events on a screen without colours, 60 columns wide. Each durable event is a second later than the one before. */
+function shown(...events: readonly (DurableEvent | TransientEvent)[]): Shown {
+  return shownWith({}, events);
+}
+
+function shownWith(options: Partial<RunViewOptions>, events: readonly (DurableEvent | TransientEvent)[]): Shown {
   let words = "";
   let notes = "";
   let all = "";
   const out = { write: (text: string) => void ((words += text), (all += text)) };
   const err = { write: (text: string) => void ((notes += text), (all += text)) };
-  const view = createRunView({ screen: createPlainScreen(out, err, 60), style: createStyle(false), now: () => START });
+  const view = createRunView({ screen: createPlainScreen(out, err, 60), style: createStyle(false), now: () => START, ...options });
   for (const [index, event] of events.entries())
     view.show({ ...event, runId: "r1" as RunId, seq: index + 1, at: START + index * 1_000 } as AgentEvent);
   return { words, notes, all };
@@ -51,6 +57,15 @@ describe("createRunView", () => {
     expect(shown(start, ...call("update_tasks", { tasks }, "1 of 2 done.")).notes).toBe(
       "● update_tasks 2 tasks\n  │ ☑ Read\n  │ ◐ Write\n",
     );
+  });
+
+  it("leaves to a status line and to a list in sight what they show", () => {
+    const tasks = [
+      { text: "Read", state: "done" },
+      { text: "Write", state: "doing" },
+    ];
+    const { notes } = shownWith({ figures: false, tasks: false }, [start, ...call("update_tasks", { tasks }, "1 of 2 done."), complete]);
+    expect(notes).toBe("● update_tasks 2 tasks  1 done\n\n✔ complete · 2 turns · 1.2k in, 80 out · $0.0123 · 3 s\n");
   });
 
   it("says how the permission mode and the effort changed", () => {

@@ -35,6 +35,8 @@ export interface RunViewOptions {
   readonly figures?: boolean;
   /** Returns the lines of a failure. Empty: it was shown before. Default: its kind and its message. */
   readonly failureLines?: (failure: Failure) => readonly string[];
+  /** False if the list of tasks is in sight anyway: then its changes are a line each. Default true. */
+  readonly tasks?: boolean;
   /** Renders words and code. Default: they are shown as they were written. */
   readonly reading?: Reading | undefined;
 }
@@ -53,6 +55,7 @@ export function createRunView({
   model = "",
   onContext = () => undefined,
   figures = true,
+  tasks = true,
   failureLines: linesOf = (failure) => failureLines(failure, style),
   reading,
 }: RunViewOptions): RunView {
@@ -64,7 +67,7 @@ export function createRunView({
   let thinking = "";
   let after: "nothing" | "words" | "block" | "header" = "nothing";
 
-  const viewOptions = (): ToolViewOptions => ({ style, columns: screen.columns, ...reading });
+  const viewOptions = (): ToolViewOptions => ({ style, columns: screen.columns, tasks, ...reading });
 
   function block(lines: readonly string[], apart: boolean): void {
     if (lines.length === 0) return;
@@ -101,7 +104,7 @@ export function createRunView({
   ): void {
     words.end();
     status.end();
-    block(runFooter(reason, { ...status.figures, turns, usage, cost, durationMs: at - (startedAt ?? at) }, ending, style), true);
+    block(runFooter(reason, { ...status.figures, turns, usage, cost, durationMs: at - (startedAt ?? at) }, ending, { style, isShort: !figures }), true);
   }
 
   function showContext(utilization: number): void {

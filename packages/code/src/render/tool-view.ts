@@ -27,6 +27,8 @@ export interface ToolViewOptions {
   readonly theme?: Theme | undefined;
   /** Colours of the code in diffs. Default: none. */
   readonly highlight?: CodeHighlight | undefined;
+  /** False if the list of tasks is in sight anyway. Default true. */
+  readonly tasks?: boolean;
   /** Keeps what is folded. Default: it cannot be opened. */
   readonly folds?: FoldedOutputs | undefined;
 }
@@ -123,6 +125,7 @@ function successBody(
   if (name === "apply_patch" && text.includes("\n@@ -")) return { lines: patchLines(text, diffOptions), fact: "" };
   if (changes.length > 0) return { lines: changedLines(changes, diffOptions), fact: "" };
   const tasks = name === TASKS_TOOL ? readTasks(fields["tasks"]) : undefined;
+  if (tasks !== undefined && options.tasks === false) return { lines: [], fact: `${tasks.filter(({ state }) => state === "done").length} done` };
   if (tasks !== undefined) return { lines: taskLines(tasks, { style, columns: width, maxLines: MAX_TASK_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width, keep }).map(style.dim);
