@@ -106,7 +106,7 @@ it("presents a plan in a terminal until the person accepts it, and then works wi
   ]);
   const terminal = openTerminal(workspace);
   const code = main(["--permission-mode", "plan-only"], terminal.host);
-  await terminal.until(/› \s*$/);
+  await terminal.until(/›\s+plan-only · /);
   terminal.type("make a.txt");
   await terminal.until(/The agent presents a plan:[\s\S]*│ 1\. Write everything[\s\S]*\[n\]o › /);
   terminal.type("n");

@@ -116,7 +116,7 @@ it("has a session chosen from a list with -r, and from numbers for a screen read
   terminal.type("/quit\r");
   expect(await terminal.exited).toBe(0);
   await using spoken = openTerminal(workspace, ["-r", "--screen-reader"], { columns: 60 });
-  await spoken.until(/1 {2}\S+[\s\S]*go on with \[1-2\], or leave with Enter › $/);
+  await spoken.until(/1 {2}\S+[\s\S]*go on with \[1-2\], or leave with Enter ›$/);
   spoken.type("\r");
   expect(await spoken.exited).toBe(0);
 });
