@@ -6,7 +6,16 @@ import { startChunks } from "./tools/start-chunks.ts";
 import { thirdPartyLicenses } from "./tools/third-party-licenses.ts";
 
 /** Bundled into chunks of their own that load on first use, so that `keelson` installs three packages and imports none of these. */
-const bundled = ["ajv", "fast-deep-equal", "fast-uri", "json-schema-traverse", "require-from-string", "jsonrepair", "croner", "highlight.js"];
+const bundled = [
+  "ajv",
+  "fast-deep-equal",
+  "fast-uri",
+  "json-schema-traverse",
+  "require-from-string",
+  "jsonrepair",
+  "croner",
+  "highlight.js",
+];
 
 /** Entries of `keelson` that load nearly all of its main entry. */
 const loadingTheLoop = ["agent/index.ts", "testing/index.ts", "testing/contracts.ts", "testing/engines.ts"];

@@ -46,7 +46,12 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
   });
   const isInNewWorktree = worktree.cwd !== undefined;
   if (worktree.cwd !== undefined) command = { ...command, cwd: worktree.cwd };
-  let plan = await planSession(command, found, { access, stores, isInNewWorktree, onFolder: worktree.enter, presentsPlans: interactive }, host);
+  let plan = await planSession(
+    command,
+    found,
+    { access, stores, isInNewWorktree, onFolder: worktree.enter, presentsPlans: interactive },
+    host,
+  );
   plan = { ...plan, notices: [...worktree.notices, ...plan.notices] };
   const { launch, policy, trust, notices, projectRules } = plan;
   const { models, secrets } = access;

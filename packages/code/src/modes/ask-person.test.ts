@@ -3,7 +3,11 @@ import { describe, expect, it, vi } from "vitest";
 import { openScreen } from "../terminal/open-screen.ts";
 import { askPerson } from "./ask-person.ts";
 
-function setUp({ isSpoken = false } = {}): { readonly terminal: Parameters<typeof askPerson>[1]; readonly stdin: PassThrough; readonly written: () => string } {
+function setUp({ isSpoken = false } = {}): {
+  readonly terminal: Parameters<typeof askPerson>[1];
+  readonly stdin: PassThrough;
+  readonly written: () => string;
+} {
   const stdin = new PassThrough();
   let written = "";
   const screen = openScreen({ columns: 40, write: (text) => void (written += text) }, { environment: {}, screenReader: isSpoken });

@@ -27,7 +27,7 @@ function edit(environment: { readonly [name: string]: string }) {
 
 describe("editFile", () => {
   it("gives the terminal to the editor, with its options and the path in one piece, and takes it back", async () => {
-    const { did, lines } = edit({ VISUAL: "sh -c 'printf \"$0 \" > \"$1\"' new", EDITOR: "false" });
+    const { did, lines } = edit({ VISUAL: 'sh -c \'printf "$0 " > "$1"\' new', EDITOR: "false" });
     expect(await lines).toEqual([`edited ${file}`]);
     expect([await readFile(file, "utf8"), did]).toEqual(["new ", ["gives the terminal", "takes it back"]]);
   });

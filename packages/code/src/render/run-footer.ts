@@ -29,7 +29,10 @@ export function runFooter(reason: RunReason, figures: RunFigures, ending: Ending
     : reason.startsWith("awaiting-")
       ? style.yellow(`‖ ${reason}`)
       : style.red(`✗ ${reason}`);
-  return [`${mark} ${style.dim(`· ${(isShort ? ownWords(figures) : figureWords(figures)).join(" · ")}`)}`, ...endingWords(ending).map((words) => `  ${words}`)];
+  return [
+    `${mark} ${style.dim(`· ${(isShort ? ownWords(figures) : figureWords(figures)).join(" · ")}`)}`,
+    ...endingWords(ending).map((words) => `  ${words}`),
+  ];
 }
 
 export function figureWords({ model, contextUtilization, ...figures }: RunFigures): string[] {
@@ -39,6 +42,11 @@ export function figureWords({ model, contextUtilization, ...figures }: RunFigure
 }
 
 /** The figures of the run alone: turns, tokens, cost, duration. */
-function ownWords({ turns, usage, cost, durationMs }: Omit<RunFigures, "model" | "contextUtilization">): readonly [string, string, string, string] {
+function ownWords({
+  turns,
+  usage,
+  cost,
+  durationMs,
+}: Omit<RunFigures, "model" | "contextUtilization">): readonly [string, string, string, string] {
   return [`${turns} ${turns === 1 ? "turn" : "turns"}`, formatTokens(usage), formatCost(cost), formatDuration(durationMs)];
 }

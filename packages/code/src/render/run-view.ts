@@ -104,7 +104,13 @@ export function createRunView({
   ): void {
     words.end();
     status.end();
-    block(runFooter(reason, { ...status.figures, turns, usage, cost, durationMs: at - (startedAt ?? at) }, ending, { style, isShort: !figures }), true);
+    block(
+      runFooter(reason, { ...status.figures, turns, usage, cost, durationMs: at - (startedAt ?? at) }, ending, {
+        style,
+        isShort: !figures,
+      }),
+      true,
+    );
   }
 
   function showContext(utilization: number): void {

@@ -27,7 +27,9 @@ export function createTaskPart({ style, tasks }: TaskPartOptions): TaskPart {
 
   return {
     part: {
-      rows: ({ columns, rows }) => ({ lines: isShown() ? taskLines(tasks(), { style, columns, maxLines: Math.min(rows, MAX_LINES) }) : [] }),
+      rows: ({ columns, rows }) => ({
+        lines: isShown() ? taskLines(tasks(), { style, columns, maxLines: Math.min(rows, MAX_LINES) }) : [],
+      }),
     },
     toggle() {
       chosen = !isShown();

@@ -125,7 +125,8 @@ function successBody(
   if (name === "apply_patch" && text.includes("\n@@ -")) return { lines: patchLines(text, diffOptions), fact: "" };
   if (changes.length > 0) return { lines: changedLines(changes, diffOptions), fact: "" };
   const tasks = name === TASKS_TOOL ? readTasks(fields["tasks"]) : undefined;
-  if (tasks !== undefined && options.tasks === false) return { lines: [], fact: `${tasks.filter(({ state }) => state === "done").length} done` };
+  if (tasks !== undefined && options.tasks === false)
+    return { lines: [], fact: `${tasks.filter(({ state }) => state === "done").length} done` };
   if (tasks !== undefined) return { lines: taskLines(tasks, { style, columns: width, maxLines: MAX_TASK_LINES }), fact: "" };
   const fold = (maxLines: number, tail: number): readonly string[] =>
     text.trim() === "" ? [] : foldLines(text, { maxLines, tail, columns: width, keep }).map(style.dim);
