@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createStyle } from "../text/style.ts";
-import { findingLines, keyFindings, nodeFinding, vendorFindings } from "./doctor.ts";
+import { keyFindings, nodeFinding, vendorFindings } from "./doctor.ts";
 
 describe("doctor", () => {
   it("never shows a key, nor credentials in an address", () => {
@@ -34,17 +33,5 @@ describe("doctor", () => {
         state: "broken",
         detail: `Keelson needs Node 22.19 or newer (>=22.19 <23 || >=23.11); this is Node ${version}. Install a newer Node and run it again.`,
       });
-  });
-
-  it("lines its findings up", () => {
-    expect(
-      findingLines(
-        [
-          { what: "Node", state: "ok", detail: "24" },
-          { what: "ripgrep", state: "missing", detail: "slow" },
-        ],
-        createStyle(false),
-      ),
-    ).toEqual(["✔ Node     24", "– ripgrep  slow"]);
   });
 });

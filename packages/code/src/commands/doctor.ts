@@ -15,11 +15,12 @@ import { sandboxProblem } from "../core/settle-sandbox.ts";
 import { openStores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import type { DoctorCommand } from "../options/command-line.ts";
+import { findingLines } from "../render/finding-lines.ts";
 import { printableLine } from "../text/printable.ts";
 import { sandboxSetting } from "./plan-launch.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
 import { findServers } from "../servers/find-servers.ts";
-import { createProjectTrust } from "../trust/project-trust.ts";
+import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
 import type { Finding } from "./finding.ts";
 import { foundFindings } from "./found-findings.ts";
 import { searchFinding } from "./search-finding.ts";
@@ -31,12 +32,22 @@ export async function doctor({ json, cwd }: DoctorCommand, host: CommandHost): P
   const { stdout, environment } = host;
   const findings = await doctorFindings(givenPath(host.cwd, cwd ?? ".", host.environment), host);
   if (json) stdout.write(`${JSON.stringify(findings)}\n`);
-  else stdout.write(`${findingLines(findings, createStyle(wantsColors(stdout, environment))).join("\n")}\n`);
+  else {
+    const style = createStyle(wantsColors(stdout, environment));
+    stdout.write(`${findingLines(findings, { style, ...(stdout.isTTY && { columns: stdout.columns }) }).join("\n")}\n`);
+  }
   return findings.some(({ state }) => state === "broken") ? 1 : 0;
 }
 
-/** Returns a finding for each thing that a run in a folder needs. */
-export async function doctorFindings(folder: string, host: Pick<CommandHost, "environment" | "command">): Promise<readonly Finding[]> {
+/**
+ * Returns a finding for each thing that a run in a folder needs.
+ * @param isTrusted true if all that the project brings is trusted, as with `--trust`
+ */
+export async function doctorFindings(
+  folder: string,
+  host: Pick<CommandHost, "environment" | "command">,
+  isTrusted = false,
+): Promise<readonly Finding[]> {
   const { environment } = host;
   const { finding: keysFound, keys } = await keysFinding(environment);
   const vendors = await vendorFindings(environment, keys);
@@ -53,18 +64,12 @@ export async function doctorFindings(folder: string, host: Pick<CommandHost, "en
     databaseFinding(environment),
     await variablesFinding(environment),
     await folderFinding(folder),
-    ...(await mcpFindings(folder, host)),
-    ...(await foundFindings(folder, host)),
+    ...(await mcpFindings(folder, host, isTrusted)),
+    ...(await foundFindings(folder, host, isTrusted)),
     await searchFinding(folder),
     await programFinding("bash", "commands run in sh instead"),
     await sandboxFinding(folder, environment),
   ];
-}
-
-export function findingLines(findings: readonly Finding[], style: ReturnType<typeof createStyle>): string[] {
-  const width = Math.max(...findings.map(({ what }) => what.length));
-  const mark = { ok: style.green("✔"), missing: style.yellow("–"), broken: style.red("✗") };
-  return findings.map(({ what, state, detail }) => `${mark[state]} ${what.padEnd(width)}  ${state === "ok" ? style.dim(detail) : detail}`);
 }
 
 export function nodeFinding(version: string): Finding {
@@ -164,11 +169,12 @@ async function folderFinding(folder: string): Promise<Finding> {
 async function mcpFindings(
   folder: string,
   { environment, command }: Pick<CommandHost, "environment" | "command">,
+  isTrusted: boolean,
 ): Promise<readonly Finding[]> {
   const home = await openHome(environment).catch(() => undefined);
   const project = await realpath(folder).then(repositoryRoot, () => undefined);
   if (home === undefined || project === undefined) return [];
-  const found = await findServers({ home, trust: createProjectTrust(home, project), environment });
+  const found = await findServers({ home, trust: isTrusted ? trustAll(project) : createProjectTrust(home, project), environment });
   if (found.servers.length === 0 && found.problems.length === 0) return [];
   const { serverFindings, packagesFinding } = await import("./server-findings.ts");
   const { mcpClientProblem } = await import("keelson/mcp");

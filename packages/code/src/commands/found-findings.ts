@@ -8,19 +8,23 @@ import type { CommandHost } from "../core/command-host.ts";
 import { openHome } from "../core/home.ts";
 import { printableLine } from "../text/printable.ts";
 import { foundInstructions } from "../trust/found-instructions.ts";
-import { createProjectTrust } from "../trust/project-trust.ts";
+import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
 import { foundSkills } from "../skills/project-skills.ts";
 import { foundCommands } from "../slash-commands/find-markdown-commands.ts";
 import type { Finding } from "./finding.ts";
 
-/** Returns a finding for each setting and each file of instructions of a folder: where it is, and how it is used or why not. */
-export async function foundFindings(folder: string, { environment }: Pick<CommandHost, "environment">): Promise<readonly Finding[]> {
+/** Returns a finding for each setting and each file of instructions of a folder: where it is, and how it is used or why not. @param isTrusted true for `--trust` */
+export async function foundFindings(
+  folder: string,
+  { environment }: Pick<CommandHost, "environment">,
+  isTrusted = false,
+): Promise<readonly Finding[]> {
   const home = await openHome(environment).catch(() => undefined);
   const cwd = await realpath(folder).catch(() => undefined);
   if (home === undefined || cwd === undefined) return [];
   const project = await repositoryRoot(cwd);
   const user = userHome(environment);
-  const trust = createProjectTrust(home, project);
+  const trust = isTrusted ? trustAll(project) : createProjectTrust(home, project);
   const folders = { home: home.path, userHome: user, project };
   try {
     const found = [

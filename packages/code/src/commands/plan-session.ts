@@ -9,6 +9,7 @@ import type { Stores } from "../core/stores.ts";
 import { repositoryRoot } from "../instructions/index.ts";
 import type { SessionPlan, SessionPlanner, WantedSession } from "../modes/session-plan.ts";
 import type { AgentOptions, RunCommand } from "../options/command-line.ts";
+import { findingLines } from "../render/finding-lines.ts";
 import { createProjectTrust, trustAll } from "../trust/project-trust.ts";
 import { ownWorktreeAt } from "../worktrees/own-worktrees.ts";
 import { type FoundSession, findSession, planLaunch } from "./plan-launch.ts";
@@ -59,6 +60,11 @@ export interface SessionPlannerOptions extends Pick<PlanSessionOptions, "access"
 
 /** Plans the sessions that a person goes to in the middle of a conversation. */
 export function createSessionPlanner({ command, cwd: first, access, stores }: SessionPlannerOptions, host: CommandHost): SessionPlanner {
+  /** The trust that an option gave is for the project in which the conversation began. */
+  async function isTrusted(folder: string): Promise<boolean> {
+    return command.trust && (await repositoryRoot(folder)) === (await repositoryRoot(first));
+  }
+
   return {
     async plan(wanted) {
       const said: string[] = [];
@@ -66,8 +72,7 @@ export function createSessionPlanner({ command, cwd: first, access, stores }: Se
       const quiet: CommandHost = { ...host, stderr: collector(said) };
       const found = wanted.type === "new" ? undefined : await findSession({ session: wanted, fork: false }, stores, quiet);
       const folder = wanted.type === "new" ? wanted.cwd : (found?.launch?.cwd ?? found?.folder ?? first);
-      // The trust that an option gave was for the project in which the conversation began.
-      const trust = command.trust && (await repositoryRoot(folder)) === (await repositoryRoot(first));
+      const trust = await isTrusted(folder);
       const agent = optionsFor(wanted, found, command.agent);
       const planned = await planSession(
         { agent, trust, ...(wanted.type === "new" && { cwd: wanted.cwd }) },
@@ -77,9 +82,9 @@ export function createSessionPlanner({ command, cwd: first, access, stores }: Se
       );
       return { ...planned, notices: [...said, ...planned.notices] };
     },
-    async findings(folder, style) {
-      const { doctorFindings, findingLines } = await import("./doctor.ts");
-      return findingLines(await doctorFindings(folder, host), style);
+    async findings(folder, view) {
+      const { doctorFindings } = await import("./doctor.ts");
+      return findingLines(await doctorFindings(folder, host, await isTrusted(folder)), view);
     },
   };
 }

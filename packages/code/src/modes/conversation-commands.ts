@@ -108,7 +108,7 @@ export function conversationCommands(options: ConversationCommandsOptions): read
       skills: () => foundSkills(folders(), trust()),
       hooks: () => listHooks({ home: home.path, environment, trust: trust() }),
     }),
-    ...programCommands({ findings: (style) => planner.findings(cwd(), style), jobs: () => current.jobs(), tasks, openOutput }),
+    ...programCommands({ findings: (view) => planner.findings(cwd(), view), jobs: () => current.jobs(), tasks, openOutput }),
     quitCommand,
   ];
 }

@@ -32,6 +32,7 @@ import { workingFolders } from "../core/working-folders.ts";
 import { tasksOf, watchTasks } from "../core/session-tasks.ts";
 import { loadReading } from "../markdown/reading.ts";
 import { textOfMessage } from "../render/describe-event.ts";
+import { noticeLines } from "../render/notice-lines.ts";
 import { createFoldedOutputs } from "../render/folded-outputs.ts";
 import { PROMPT } from "../render/sent-lines.ts";
 import { taskLines } from "../render/task-lines.ts";
@@ -75,7 +76,7 @@ export async function converse(
   const earlier = await readHistory(stores.home.history);
   const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-  const warn = (text: string): void => screen.block([style.yellow(`! ${printableLine(text)}`)]);
+  const warn = (text: string): void => screen.block(noticeLines(text, { style, folds }));
   let table: SlashCommandTable = createSlashCommandTable([]);
 
   /** Shows a session that is opened: what it is, what of the project is left out, and how it went last. */
@@ -96,7 +97,7 @@ export async function converse(
       if (opened.resume && view.run?.permissionMode !== undefined) session.change({ mode: view.run.permissionMode });
       const shown = view.messages.slice(-SHOWN_MESSAGES);
       await reading.load(shown.map(textOfMessage));
-      screen.finished(["", ...transcriptLines(shown, { style, columns: screen.columns, reading })]);
+      screen.finished(transcriptLines(shown, { style, columns: screen.columns, reading }));
       const cost = resumeCost(view, now(), models);
       if (cost !== undefined) screen.block([style.dim(resumeCostLine(cost))]);
     }

@@ -3,7 +3,7 @@ import type { Policy } from "keelson/security";
 import type { Launch } from "../core/launch.ts";
 import type { ProjectRule } from "../core/project-rules.ts";
 import type { RunTerms } from "../core/run-terms.ts";
-import type { Style } from "../text/style.ts";
+import type { FindingLinesOptions } from "../render/finding-lines.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
 
 /** Everything that a conversation needs to know of a session before it opens it. */
@@ -32,5 +32,5 @@ export interface SessionPlanner {
   /** @throws UsageError if there is no such session, or its folder is gone */
   plan(wanted: WantedSession): Promise<SessionPlan>;
   /** The lines of `keelson doctor` for a folder. */
-  findings(folder: string, style: Style): Promise<readonly string[]>;
+  findings(folder: string, view: FindingLinesOptions): Promise<readonly string[]>;
 }

@@ -39,8 +39,6 @@ export function describeEvent(event: AgentEvent, style: Style): string | undefin
       return style.dim(`└ ${event.reason}, ${formatCost(event.cost)}`);
     case "suggestion":
       return event.suggestions.length === 0 ? undefined : style.dim(`next: ${event.suggestions.map(printableLine).join(" · ")}`);
-    case "status":
-      return event.level === "warn" ? style.yellow(`! ${printableLine(event.status)}`) : undefined;
     case "gap":
       return style.dim(`… ${formatCount(event.dropped)} updates skipped`);
     default:

@@ -1,5 +1,5 @@
 import type { ServerState, ServerStates } from "../servers/servers-of-runs.ts";
-import { printableLine } from "../text/printable.ts";
+import { printable, printableLine } from "../text/printable.ts";
 import type { Style } from "../text/style.ts";
 import { serverLines } from "./server-lines.ts";
 
@@ -21,7 +21,7 @@ export function mcpLines({ servers, problems }: ServerStates, { style, command }
   return [
     ...servers.flatMap((state, index) => [lines[index] ?? "", ...stateLines(state, { style, command })]),
     ...problemLines(problems, style),
-    style.dim("/mcp <name> shows the tools of a server"),
+    style.dim("/mcp <name> shows the tools of a server, and all of its problems"),
   ];
 }
 
@@ -29,14 +29,22 @@ export function mcpLines({ servers, problems }: ServerStates, { style, command }
 export function mcpToolLines({ server, status, tools }: ServerState, { style, command }: McpLinesOptions): readonly string[] {
   const name = style.bold(printableLine(server.name));
   if (tools === undefined || tools.length === 0)
-    return [`${name}: no tools are known`, ...(status === undefined ? [] : stateLines({ server, status }, { style, command }))];
+    return [
+      `${name}: no tools are known`,
+      ...(status === undefined ? [] : stateLines({ server, status }, { style, command, isWhole: true })),
+    ];
   return [
     `${name}: ${tools.length === 1 ? "1 tool" : `${tools.length} tools`}`,
     ...tools.map((tool) => `  ${printableLine(tool.name)}  ${style.dim(firstSentence(tool.description))}`),
   ];
 }
 
-function stateLines({ server, status, tools }: ServerState, { style, command }: McpLinesOptions): readonly string[] {
+interface StateLinesOptions extends McpLinesOptions {
+  /** True if problems are shown with all of their lines. Default: with their first ones. */
+  readonly isWhole?: boolean;
+}
+
+function stateLines({ server, status, tools }: ServerState, { style, command, isWhole = false }: StateLinesOptions): readonly string[] {
   if (status === undefined) return [];
   const version = status.protocolVersion === undefined ? "" : ` (protocol ${printableLine(status.protocolVersion)})`;
   const isHttp = server.config.type === "http" || server.config.type === "sse";
@@ -46,7 +54,11 @@ function stateLines({ server, status, tools }: ServerState, { style, command }: 
   const names = shown.length === 0 ? "no tools are known" : `tools: ${shown.join(", ")}${more > 0 ? `, … ${more} more` : ""}`;
   return [
     `  ${isConnected ? style.green(status.state) : style.yellow(status.state)}${version}${isConnected ? ` · ${names}` : ""}`,
-    ...(status.problems ?? []).map((problem) => style.yellow(`  ${printableLine(problem)}`)),
+    ...(status.problems ?? []).flatMap((problem) => {
+      const [first = "", ...rest] = printable(problem).trimEnd().split("\n");
+      const shown = isWhole ? [first, ...rest] : [rest.length === 0 ? first : `${first} …`];
+      return shown.map((line) => style.yellow(`  ${line}`));
+    }),
     ...(isConnected
       ? []
       : [

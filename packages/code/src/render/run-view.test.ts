@@ -68,6 +68,15 @@ describe("createRunView", () => {
     expect(notes).toBe("● update_tasks 2 tasks  1 done\n\n✔ complete · 2 turns · 1.2k in, 80 out · $0.0123 · 3 s\n");
   });
 
+  it("shows warnings of what works beside the run, and no other status", () => {
+    const { notes } = shown(
+      start,
+      { type: "status", level: "info", status: "connected" } as TransientEvent,
+      { type: "status", level: "warn", status: "the server failed:\nat a" } as TransientEvent,
+    );
+    expect(notes).toBe("! the server failed:\n  at a\n");
+  });
+
   it("says how the permission mode and the effort changed", () => {
     const { notes } = shown(
       start,

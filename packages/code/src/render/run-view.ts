@@ -5,6 +5,7 @@ import { truncated } from "../text/display-width.ts";
 import type { Ending } from "./ending-words.ts";
 import { foldLines } from "./fold-lines.ts";
 import { printableLine } from "../text/printable.ts";
+import { noticeLines } from "./notice-lines.ts";
 import { runFooter } from "./run-footer.ts";
 import { createRunStatus } from "./run-status.ts";
 import { questionLines } from "./question-lines.ts";
@@ -204,6 +205,9 @@ export function createRunView({
         if (typeof event.contextUtilization === "number") showContext(event.contextUtilization);
         break;
       }
+      case "status":
+        if (event.level === "warn") block(noticeLines(event.status, { style, folds: reading?.folds }), true);
+        break;
       case "run-complete":
         finish(event.reason, event.at, event);
         break;

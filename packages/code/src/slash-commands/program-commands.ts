@@ -1,12 +1,11 @@
 import type { JobInfo } from "@keelson/protocol";
 import { jobLines } from "../render/job-lines.ts";
-import type { Style } from "../text/style.ts";
 import { printableLine } from "../text/printable.ts";
-import type { SlashCommand } from "./slash-command.ts";
+import type { Prompt, SlashCommand } from "./slash-command.ts";
 
 export interface ProgramCommandsOptions {
   /** The lines of `keelson doctor` for the folder of the conversation. */
-  findings(style: Style): Promise<readonly string[]>;
+  findings(view: Pick<Prompt, "style" | "columns">): Promise<readonly string[]>;
   /** The commands that run in the background, and those that did. */
   jobs(): Promise<readonly JobInfo[]>;
   /** The lines of the agent's list of tasks. Absent: the agent keeps none. */
@@ -52,7 +51,7 @@ export function programCommands({ findings, jobs, tasks, openOutput }: ProgramCo
       name: "doctor",
       description: "check keys, home folder, servers, settings and tools for this folder",
       group: "program",
-      execute: (_argument, { style }) => findings(style),
+      execute: (_argument, prompt) => findings(prompt),
     },
   ];
 }
