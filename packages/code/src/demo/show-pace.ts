@@ -1,0 +1,52 @@
+import { type After, afterReading } from "../terminal/after-reading.ts";
+
+/** The pauses of a show, which a person can skip. */
+export interface ShowPace {
+  /** Rejects if the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Ends the pauses under way, and all later ones until the next step. */
+  skip(): void;
+  /** A new step begins: its pauses last again. */
+  step(): void;
+}
+
+export function createShowPace(after: After = afterReading): ShowPace {
+  let isSkipping = false;
+  const sleepers = new Set<() => void>();
+  return {
+    sleep(ms, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const stop = (): void => {
+        cancel();
+        sleepers.delete(wake);
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const wake = (): void => {
+        stop();
+        resolve();
+      };
+      const onAbort = (): void => {
+        stop();
+        reject(signal?.reason);
+      };
+      const cancel = isSkipping || ms === 0 ? immediately(wake) : after(ms, wake);
+      sleepers.add(wake);
+      signal?.addEventListener("abort", onAbort);
+      if (signal?.aborted === true) onAbort();
+      return promise;
+    },
+    skip() {
+      isSkipping = true;
+      for (const wake of [...sleepers]) wake();
+    },
+    step() {
+      isSkipping = false;
+    },
+  };
+}
+
+/** What is under way is shown before the call. @returns a function that cancels it */
+function immediately(done: () => void): () => void {
+  const immediate = setImmediate(done);
+  return () => clearImmediate(immediate);
+}
