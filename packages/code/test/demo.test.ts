@@ -69,7 +69,7 @@ describe("the demonstration", () => {
     const { code, text } = await runNode(DEMO, [], {});
     expect(text).toContain("scripted model: no API key found");
     expect(text).toMatch(
-      /its tests: 5 of 18 fail[\s\S]*● edit_file src\/money\.js[\s\S]*● edit_file src\/split\.js[\s\S]*✔ complete · scripted\/repair · 8 turns · [\d.k]+ in, \d+ out · \$0/,
+      /its tests: 5 of 18 fail[\s\S]*● edit_file src\/money\.js[\s\S]*● edit_file src\/split\.js[\s\S]*✔ complete · scripted\/repair · 8 turns · [\d.k]+ in, \d+ out · context \d+% · \$0\.\d+/,
     );
     expect(text).toMatch(
       /── what changed[\s\S]*src\/money\.js\n[\s\S]*\+ .*padEnd[\s\S]*src\/split\.js\n[\s\S]*── the project's tests[\s\S]*✔ 18 of 18 pass/,
