@@ -38,7 +38,7 @@ function openShow({ columns = 80, pauses = "short", env = {} }: { columns?: numb
   return openTerminal({ project: root, environment }, [], { columns, rows: 50, entry: DEMO, preload: SHOW_TIME });
 }
 
-/** What the demo has left in the folder for temporary files. */
+/** Returns the files that the demo left in the folder for temporary files. */
 const remains = (): Promise<readonly string[]> => readdir(join(root, "tmp"));
 
 /** The rows without what differs from run to run: the folder, times, tokens and cost, and the frame of the spinner. */
@@ -128,6 +128,23 @@ describe("npm start in a terminal", () => {
     terminal.type("\u001b[99;5u");
     expect(await terminal.exited).toBe(0);
     expect(terminal.transcript()).toContain("You left the demo.");
+    expect(await remains()).toEqual([]);
+  });
+
+  it("leaves at a Ctrl-C before the conversation is open", async () => {
+    await using terminal = openShow({ pauses: "held" });
+    await terminal.untilAll(/keelson in a minute/);
+    terminal.type("\u0003");
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.transcript()).toContain("You left the demo.");
+    expect(await remains()).toEqual([]);
+  });
+
+  it("leaves no files if the window of the terminal is closed", async () => {
+    await using terminal = openShow({ pauses: "held" });
+    await terminal.untilAll(OPENED);
+    terminal.hangUp();
+    await terminal.exited;
     expect(await remains()).toEqual([]);
   });
 

@@ -23,6 +23,8 @@ export interface KeelsonTerminal extends AsyncDisposable {
   untilAll(pattern: RegExp): Promise<void>;
   /** The modes that the program has switched on. */
   modes(): { readonly bracketedPaste: boolean; readonly focusReports: boolean };
+  /** Closes the window of the terminal. */
+  hangUp(): void;
   /** The exit code. */
   readonly exited: Promise<number>;
 }
@@ -124,6 +126,7 @@ export function openTerminal(
     until: (pattern) => matching(shown, pattern),
     untilAll: (pattern) => matching(all, pattern),
     modes: () => ({ bracketedPaste: screen.modes.bracketedPasteMode, focusReports: screen.modes.sendFocusMode }),
+    hangUp: () => pty.kill("SIGHUP"),
     exited,
     async [Symbol.asyncDispose]() {
       if (!ended) pty.kill("SIGKILL");

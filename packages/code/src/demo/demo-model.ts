@@ -11,7 +11,7 @@ export interface DemoModel {
   readonly secrets: KnownSecrets;
   readonly model: string;
   readonly scripted: boolean;
-  /** Why there is a script in the model's place. */
+  /** The reason why a script plays the model. */
   readonly reason?: string;
 }
 

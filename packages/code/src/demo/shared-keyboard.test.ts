@@ -23,7 +23,7 @@ function open() {
   return {
     ...{ person, keyboard, seen, raw },
     ask: (open: boolean) => void (isAsked = open),
-    /** What happened because of these keys. */
+    /** Types keys. @returns the events that they caused */
     async type(keys: string): Promise<readonly string[]> {
       seen.splice(0);
       person.write(keys);

@@ -18,7 +18,7 @@ export interface SharedKeyboardOptions {
 
 /** A keyboard that a show and a person use together. */
 export interface SharedKeyboard {
-  /** What the conversation reads. */
+  /** The input of the conversation. */
   readonly input: InputStream;
   /** Resolves when the conversation reads keys. */
   readonly ready: Promise<void>;

@@ -1,6 +1,6 @@
 import type { ConversationWatcher } from "../modes/conversation-watcher.ts";
 
-/** What happens in the conversation of a show: the director waits for it. */
+/** The moments of a conversation that the director of a show waits for. */
 export interface ShowCues extends ConversationWatcher {
   /** True while a run is under way. */
   readonly isAtWork: boolean;

@@ -8,14 +8,14 @@ export interface ShowLinesOptions {
 }
 
 export interface OpeningOptions extends ShowLinesOptions {
-  /** Why there is a script in the model's place. */
+  /** The reason why a script plays the model. */
   readonly reason: string;
 }
 
 export interface ClosingOptions extends ShowLinesOptions {
-  /** How the person calls `keelson`. */
+  /** The words with which the person starts `keelson`. */
   readonly command: string;
-  /** What was shown, and what is left of it. */
+  /** A sentence about what was shown, and what is left of it. */
   readonly summary: string;
   /** True if a script played the model. */
   readonly scripted: boolean;

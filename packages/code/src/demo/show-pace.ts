@@ -45,7 +45,7 @@ export function createShowPace(after: After = afterReading): ShowPace {
   };
 }
 
-/** What is under way is shown before the call. @returns a function that cancels it */
+/** Calls back after the events that wait now. @returns a function that cancels the call */
 function immediately(done: () => void): () => void {
   const immediate = setImmediate(done);
   return () => clearImmediate(immediate);

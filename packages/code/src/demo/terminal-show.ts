@@ -22,17 +22,19 @@ export interface TerminalShowOptions extends Pick<DemoModel, "models" | "secrets
   /** The project that the agent repairs. */
   readonly project: string;
   readonly pace: ShowPace;
-  /** Why there is a script in the model's place. */
+  /** The reason why a script plays the model. */
   readonly reason: string;
 }
 
 const FAILED = 1;
 const ABORTED = 130;
+const HUNG_UP = 129;
 const BUDGET_USD = "1";
 const MAX_TURNS = 40;
 const TEST_RULES = [{ pattern: "bash(node --test*)", behavior: "allow" }] as const;
 /** The time that a run has to end when the person leaves. */
 const LEAVE_MS = 2_500;
+const LEFT = "You left the demo.";
 const DEFAULT_COLUMNS = 80;
 const MIN_COLUMNS = 20;
 
@@ -52,19 +54,32 @@ export async function showInTerminal(options: TerminalShowOptions, host: Command
   const signals = new EventEmitter();
   const cues = createShowCues();
   const left = new AbortController();
+  /** True if the conversation can be asked to end. */
+  let isOpen = false;
   let giveUp: NodeJS.Timeout | undefined;
 
-  function exitNow(): void {
+  function exitNow(code: number): void {
     rmSync(root, { recursive: true, force: true });
-    host.exit(ABORTED);
+    host.exit(code);
+  }
+  // The terminal is gone: nothing can be shown any more.
+  const onHangUp = (): void => exitNow(HUNG_UP);
+
+  function sayGoodbye(words: string): void {
+    const summary = `${words} Its copy of the project is removed; nothing is left on your disk.`;
+    say(closingLines({ style, columns: columns(), summary, scripted: true, command: command.replace(/ --$/, "") }));
   }
 
-  /** Ends the conversation, and the run that is under way in it. */
+  /** Ends the conversation with the run that is under way, and the process if that takes long or is asked for again. */
   function leave(): void {
-    if (left.signal.aborted) return exitNow();
+    if (left.signal.aborted) return exitNow(ABORTED);
     left.abort(new Error("the person left"));
+    if (!isOpen) {
+      sayGoodbye(LEFT);
+      return exitNow(0);
+    }
     pace.skip();
-    giveUp = setTimeout(exitNow, LEAVE_MS);
+    giveUp = setTimeout(() => exitNow(ABORTED), LEAVE_MS);
     signals.emit("SIGTERM");
     if (cues.isAtWork) signals.emit("SIGINT");
   }
@@ -72,6 +87,8 @@ export async function showInTerminal(options: TerminalShowOptions, host: Command
   const keyboard = createSharedKeyboard({ person: host.stdin, isAsked: () => cues.isAsked, onSkip: pace.skip, onLeave: leave });
   host.signals.on("SIGINT", leave);
   host.signals.on("SIGTERM", leave);
+  host.signals.on("SIGHUP", onHangUp);
+  void keyboard.ready.then(() => (isOpen = true));
   let isLeft = false;
   let failure: unknown;
   try {
@@ -95,14 +112,14 @@ export async function showInTerminal(options: TerminalShowOptions, host: Command
     keyboard.close();
     host.signals.off("SIGINT", leave);
     host.signals.off("SIGTERM", leave);
+    host.signals.off("SIGHUP", onHangUp);
     await rm(root, { recursive: true, force: true });
   }
   if (failure !== undefined) {
     host.stderr.write(`${printable(failure instanceof Error ? failure.message : String(failure))}\n`);
     return FAILED;
   }
-  const summary = `${isLeft ? "You left the demo." : "That was keelson."} Its copy of the project is removed; nothing is left on your disk.`;
-  say(closingLines({ style, columns: columns(), summary, scripted: true, command: command.replace(/ --$/, "") }));
+  sayGoodbye(isLeft ? LEFT : "That was keelson.");
   return 0;
 }
 
@@ -117,7 +134,7 @@ async function converseIn(
   const environment = { ...given.environment, HOME: person, USERPROFILE: person, KEELSON_HOME: join(person, ".keelson") };
   const host: CommandHost = { ...given, environment };
   await using stores = await openStores(environment);
-  // In a sandbox, which not every system can make, edits of the project ask no question.
+  // The demo is to ask before an edit everywhere; in a sandbox, which not every system can make, edits ask no question.
   const agent = {
     model,
     permissionMode: "default",

@@ -5,7 +5,7 @@ export function testCounts(output: string): { readonly total: number; readonly p
 }
 
 /** A test that failed. */
-export interface FailingTest {
+interface FailingTest {
   readonly name: string;
   /** The file and its folder: `test/money.test.js`. Absent: the reporter does not say it. */
   readonly file?: string;
