@@ -10,7 +10,7 @@ export interface RunProcessOptions {
 export async function runProcess({ command, version }: RunProcessOptions, program: (host: CommandHost) => Promise<number>): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // Nobody reads any more (`keelson | head`): not worth a stack.
+      // The reader is gone (`keelson | head`): not worth a stack.
       if (error.code !== "EPIPE") throw error;
     });
   }
@@ -27,6 +27,6 @@ export async function runProcess({ command, version }: RunProcessOptions, progra
     now: Date.now,
     exit: (code) => process.exit(code),
   });
-  // What a run left behind (a tool that ignores its signal, an open pipe on standard input) must not keep the process.
+  // The process ends even if a tool ignores its signal, or standard input is still open.
   setTimeout(() => process.exit(), 1_000).unref();
 }

@@ -20,7 +20,7 @@ const SCRIPTED = "scripted/repair";
 const PRICE = { input: "1", output: "5", asOf: "2026-01-01" };
 const CONTEXT_WINDOW = 200_000;
 
-/** The model of the first key or server that is there; without one, the script. @param pace absent: nobody reads along */
+/** The model of the first key or server that is there; without one, the script. @param pace absent: no person reads along */
 export async function openDemoModel(
   environment: { readonly [name: string]: string | undefined },
   pace: ShowPace | undefined,

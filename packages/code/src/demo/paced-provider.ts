@@ -10,7 +10,7 @@ const WORD_MS = 27;
 /**
  * A scripted provider as one would see a model: it thinks, its text comes word by word, and its tokens are estimated from the text, since a script
  * has none. Each turn is a step of the show.
- * @param pace absent: nobody reads along, and it writes as fast as it can
+ * @param pace absent: no person reads along, and it writes as fast as it can
  */
 export function createPacedProvider(provider: Provider, pace?: ShowPace): Provider {
   return {

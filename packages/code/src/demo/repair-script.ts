@@ -9,7 +9,7 @@ export interface ScriptTurn {
   readonly toolCalls?: readonly { readonly name: string; readonly input: JsonValue }[];
 }
 
-/** How one of the bugs is recognised in the file that was read, and what is wrong with it. */
+/** One of the bugs: the text by which the script recognises it in the file, and what is wrong with it. */
 interface Repair {
   readonly path: string;
   /** The bug in a few words, and what mends it. */
@@ -45,7 +45,7 @@ const TASKS = ["Run the tests", "Find the causes", "Fix the code", "Run all test
 
 /**
  * A model that is a script, for those who have no key. It knows the two bugs of the broken project beforehand, but works like
- * a model: each turn looks at what the tools really returned, and says so when that is not what it expected.
+ * a model: each turn reads what the tools really returned, and says so when that is not what it expected.
  */
 export const REPAIR_SCRIPT: readonly ((request: InferRequest) => ScriptTurn)[] = [
   () => ({
@@ -121,7 +121,7 @@ function stopped({ messages }: InferRequest): ScriptTurn | undefined {
   return { text: `The edit was not made: ${reason}. So I stop here, and **the tests still fail**.` };
 }
 
-/** What the calls of the last turn returned. */
+/** The results of the calls of the last turn. */
 function lastResults({ messages }: InferRequest): readonly string[] {
   const last = messages.findLastIndex((message) => message.role === "assistant");
   return messages.slice(last + 1).flatMap(({ content }) => content.flatMap(resultText));

@@ -25,7 +25,7 @@ const NEEDS_KEY =
   "With a key, a model does the work: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or OLLAMA_HOST for a server of yours. Then start:";
 const WIDEST = 78;
 const HEAD_COLUMNS = 14;
-/** Below this width, words stand below their head. */
+/** Below this width, words are below their head. */
 const LEAST_BESIDE = 50;
 
 /** A title with a rule as long as the lines below it. */

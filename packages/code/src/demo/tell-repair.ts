@@ -39,7 +39,7 @@ const BUDGET_USD = "1";
 const MAX_TURNS = 40;
 
 /**
- * The coding agent repairs a broken project, told line by line: with real tools, real test runs and a real session; only the model
+ * Prints line by line how the coding agent repairs a broken project: with real tools, real test runs and a real session; only the model
  * is a script where there is no key.
  * @returns 0 when the project's own tests pass at the end
  */
@@ -120,7 +120,7 @@ export async function tellRepair(options: RepairStoryOptions, host: CommandHost)
   ]);
 
   heading("the session");
-  // Where the session is kept, if a plain command would not look there.
+  // The folder of the session, if a plain command would not find it.
   const home = stores.home.path === homePath({}) ? "" : `KEELSON_HOME=${stores.home.path} `;
   const figures = figureWords({ model, turns: outcome.turns, usage: outcome.usage, cost: outcome.cost, durationMs });
   screen.block([

@@ -7,7 +7,7 @@ export interface ConversationWatcher extends Attention {
   commandDone(): void;
 }
 
-/** Returns an attention that tells a watcher what it is told. */
+/** Returns an attention that reports each state to a watcher, too. */
 export function watchedAttention(attention: Attention, watcher: ConversationWatcher | undefined): Attention {
   if (watcher === undefined) return attention;
   return {
@@ -26,7 +26,7 @@ export function watchedAttention(attention: Attention, watcher: ConversationWatc
   };
 }
 
-/** Returns a command that tells a watcher when it is done, also if it fails. */
+/** Returns a command that reports its end to a watcher, also if it fails. */
 export function watchedCommand(command: SlashCommand | undefined, watcher: ConversationWatcher | undefined): SlashCommand | undefined {
   if (command === undefined || watcher === undefined) return command;
   return {
