@@ -10,10 +10,7 @@ function open({ isChanged = true, after = never }: { readonly isChanged?: boolea
   const waiting: { readonly text: string; readonly resolve: () => void }[] = [];
   const cues = createShowCues();
   const controller = new AbortController();
-  const pace = createShowPace((_ms, done) => {
-    const immediate = setImmediate(done);
-    return () => clearImmediate(immediate);
-  });
+  const pace = createShowPace({ after: immediately });
   const keyboard = {
     ready: Promise.resolve(),
     answerKeys: 0,

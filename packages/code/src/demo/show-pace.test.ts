@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { createShowPace, type ShowPace } from "./show-pace.ts";
+import { createShowPace, HURRY_AFTER_MS, type ShowPace } from "./show-pace.ts";
 
 /** A pace whose pauses end when the test says so. */
-function paceByHand(): { readonly pace: ShowPace; readonly asked: number[]; pass(): void } {
+function paceByHand(now: () => number = () => 0): { readonly pace: ShowPace; readonly asked: number[]; pass(): void } {
   const asked: number[] = [];
   let waiting: (() => void)[] = [];
-  const pace = createShowPace((ms, done) => {
-    asked.push(ms);
-    waiting.push(done);
-    return () => void (waiting = waiting.filter((one) => one !== done));
+  const pace = createShowPace({
+    now,
+    after(ms, done) {
+      asked.push(ms);
+      waiting.push(done);
+      return () => void (waiting = waiting.filter((one) => one !== done));
+    },
   });
   return { pace, asked, pass: () => waiting.splice(0).forEach((done) => done()) };
 }
@@ -41,6 +44,16 @@ describe("the pace of a show", () => {
     controller.abort(new Error("left"));
     await expect(slept).rejects.toThrow("left");
     await expect(pace.sleep(300, controller.signal)).rejects.toThrow("left");
+  });
+
+  it("shortens the pauses of a show that is late", () => {
+    let time = 5_000;
+    const { pace, asked } = paceByHand(() => time);
+    time += HURRY_AFTER_MS - 1;
+    void pace.sleep(400);
+    time += 1;
+    void pace.sleep(400);
+    expect(asked).toEqual([400, 100]);
   });
 
   it("has no pause of no length", async () => {
