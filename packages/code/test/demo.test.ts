@@ -14,6 +14,7 @@ import { runProjectTests } from "../src/demo/run-project-tests.ts";
 // Each test runs the suite of the broken project several times.
 vi.setConfig({ testTimeout: 90_000 });
 
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const DEMO = fileURLToPath(new URL("../src/demo.ts", import.meta.url));
 const CLI = fileURLToPath(new URL("../src/cli.ts", import.meta.url));
 
@@ -69,7 +70,7 @@ describe("the demonstration", () => {
     const { code, text } = await runNode(DEMO, [], {});
     expect(text).toContain("scripted model: no API key found");
     expect(text).toMatch(
-      /its tests: 5 of 18 fail[\s\S]*● edit_file src\/money\.js[\s\S]*● edit_file src\/split\.js[\s\S]*✔ complete · scripted\/repair · 8 turns · [\d.k]+ in, \d+ out · \$0/,
+      /its tests: 5 of 18 fail[\s\S]*● edit_file src\/money\.js[\s\S]*● edit_file src\/split\.js[\s\S]*✔ complete · scripted\/repair · 8 turns · [\d.k]+ in, \d+ out · context \d+% · \$0\.\d+/,
     );
     expect(text).toMatch(
       /── what changed[\s\S]*src\/money\.js\n[\s\S]*\+ .*padEnd[\s\S]*src\/split\.js\n[\s\S]*── the project's tests[\s\S]*✔ 18 of 18 pass/,
@@ -123,6 +124,19 @@ describe("the demonstration", () => {
     expect(text).toContain("I give up.");
     expect(text).not.toContain("scripted");
     expect([code, server.requests[0]?.wire, server.requests[0]?.model]).toEqual([1, "ollama-chat", "first:4b"]);
+  });
+
+  it("says in one line what to do where Node cannot run TypeScript", async () => {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as { readonly scripts: { readonly start: string } };
+    const [, ...args] = scripts.start.split(" ");
+    const child = spawn(process.execPath, ["--no-experimental-strip-types", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (piece: string) => void (text += piece));
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    expect([code, text]).toEqual([
+      1,
+      expect.stringMatching(/^keelson: this is Node [\d.]+, which does not run TypeScript\. Run npm ci.*\n$/),
+    ]);
   });
 
   it("plays the script, and says why, where the Ollama server is not there", async () => {

@@ -21,6 +21,10 @@ export interface KeelsonTerminal extends AsyncDisposable {
   until(pattern: RegExp): Promise<void>;
   /** The same for everything that is on the screen. */
   untilAll(pattern: RegExp): Promise<void>;
+  /** The modes that the program has switched on. */
+  modes(): { readonly bracketedPaste: boolean; readonly focusReports: boolean };
+  /** Closes the window of the terminal. */
+  hangUp(): void;
   /** The exit code. */
   readonly exited: Promise<number>;
 }
@@ -33,6 +37,10 @@ export interface TerminalOptions {
   readonly cwd?: string;
   /** No pause in what is typed comes but by `pause()`, and no frame of the status by itself. */
   readonly timeByHand?: boolean;
+  /** The program. Default: `keelson`. */
+  readonly entry?: string;
+  /** A module that is loaded before the program. */
+  readonly preload?: string;
 }
 
 /** At the cursor's row alone: behind this sign an answer to an approval's question is read. */
@@ -42,12 +50,13 @@ const PATIENCE_MS = 40_000;
 const TIME_BY_HAND = new URL("time-by-hand.ts", import.meta.url).href;
 
 export function openTerminal(
-  workspace: Workspace,
+  workspace: Pick<Workspace, "project" | "environment">,
   args: readonly string[],
-  { columns = 80, rows = 40, env = {}, cwd = workspace.project, timeByHand = false }: TerminalOptions = {},
+  { columns = 80, rows = 40, env = {}, cwd = workspace.project, timeByHand = false, entry = CLI, preload }: TerminalOptions = {},
 ): KeelsonTerminal {
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
-  const pty = spawn(process.execPath, ["--conditions=source", ...(timeByHand ? [`--import=${TIME_BY_HAND}`] : []), CLI, ...args], {
+  const preloads = [...(timeByHand ? [TIME_BY_HAND] : []), ...(preload === undefined ? [] : [preload])];
+  const pty = spawn(process.execPath, ["--conditions=source", ...preloads.map((url) => `--import=${url}`), entry, ...args], {
     name: "xterm-256color",
     cols: columns,
     rows,
@@ -116,6 +125,8 @@ export function openTerminal(
     transcript: () => linesFrom(0).join("\n"),
     until: (pattern) => matching(shown, pattern),
     untilAll: (pattern) => matching(all, pattern),
+    modes: () => ({ bracketedPaste: screen.modes.bracketedPasteMode, focusReports: screen.modes.sendFocusMode }),
+    hangUp: () => pty.kill("SIGHUP"),
     exited,
     async [Symbol.asyncDispose]() {
       if (!ended) pty.kill("SIGKILL");

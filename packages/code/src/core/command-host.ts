@@ -12,8 +12,8 @@ export interface CommandHost {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly signals: {
-    on(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
-    off(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+    on(signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void): unknown;
+    off(signal: "SIGINT" | "SIGTERM" | "SIGHUP", listener: () => void): unknown;
   };
   /** How the person calls this program, for commands that are printed. */
   readonly command: string;

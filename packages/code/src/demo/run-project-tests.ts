@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { testCounts } from "./repair-script.ts";
+import { testCounts } from "./test-output.ts";
 
 export interface TestRun {
   readonly passed: boolean;

@@ -19,6 +19,7 @@ import { createTerminalTitle } from "../terminal/title.ts";
 import { printableLine } from "../text/printable.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
 import { conversationCommands } from "./conversation-commands.ts";
+import { type ConversationWatcher, watchedAttention, watchedCommand } from "./conversation-watcher.ts";
 import { createConversation } from "./conversation.ts";
 import { openCurrentSession } from "./current-session.ts";
 import { editFile } from "./edit-file.ts";
@@ -50,13 +51,17 @@ export interface ConverseOptions {
   readonly planner: SessionPlanner;
   readonly terminal: TerminalSettings;
   readonly task: string | undefined;
+  /** Receives the states of the conversation. Default: only the person sees them. */
+  readonly watcher?: ConversationWatcher;
+  /** False if the session ends with the conversation: then no command is shown that continues it. Default: true. */
+  readonly isKept?: boolean;
 }
 
 const SHOWN_MESSAGES = 6;
 
 /** A conversation in a terminal. @returns the exit code */
 export async function converse(
-  { stores, models, secrets, plan, planner, terminal, task }: ConverseOptions,
+  { stores, models, secrets, plan, planner, terminal, task, watcher, isKept = true }: ConverseOptions,
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command, now } = host;
@@ -130,7 +135,7 @@ export async function converse(
     get commands() {
       return table.commands;
     },
-    find: (name) => table.find(name),
+    find: (name) => watchedCommand(table.find(name), watcher),
   };
   /** Gives the terminal to a program until it ends. */
   async function outside<Result>(program: () => Promise<Result>): Promise<Result> {
@@ -183,12 +188,15 @@ export async function converse(
     ...{ screen, style, reading, input, command, now },
     session: () => current.session,
     commands,
-    attention: createAttention({
-      name: basename(plan.launch.cwd),
-      setTitle: (text) => screen.control(title.set(text)),
-      notify: (notification) => screen.control(notifier.notify(notification)),
-      now,
-    }),
+    attention: watchedAttention(
+      createAttention({
+        name: basename(plan.launch.cwd),
+        setTitle: (text) => screen.control(title.set(text)),
+        notify: (notification) => screen.control(notifier.notify(notification)),
+        now,
+      }),
+      watcher,
+    ),
     queue: person.queue,
     outgoing: person.outgoing,
     giveBack: person.giveBack,
@@ -256,6 +264,6 @@ export async function converse(
     await writeHistory(stores.home.history, [...typed.toReversed(), ...earlier]);
   }
   const { id } = current.session;
-  if (id !== undefined) stdout.write(`${style.dim(`go on with: ${command} -r ${id}`)}\n`);
+  if (id !== undefined && isKept) stdout.write(`${style.dim(`go on with: ${command} -r ${id}`)}\n`);
   return 0;
 }
