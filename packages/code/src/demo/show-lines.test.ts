@@ -15,7 +15,7 @@ describe("the lines around a show", () => {
 
   it("say before it that a script plays the model, and why, and who types", () => {
     const text = openingLines({ style, columns: 79, reason: "no API key found" }).join(" ");
-    expect(text).toMatch(/A script plays the model \(no API key found\)\./);
+    expect(text).toMatch(/A script plays the model \(no API key found\), so tokens and costs are estimates\./);
     expect(text).toMatch(/The demo types for you/);
   });
 

@@ -38,7 +38,7 @@ export function openingLines({ reason, ...options }: OpeningOptions): readonly s
   return [
     headingLine("keelson in a minute", options),
     ...paragraph(
-      `A script plays the model (${reason.replace(/\.$/, "")}). All else is real: the screen, the tools, the tests, and the copy of a small project.`,
+      `A script plays the model (${reason.replace(/\.$/, "")}), so tokens and costs are estimates. All else is real: the screen, the tools, the tests, and the copy of a small project.`,
       options,
     ),
     ...paragraph(
