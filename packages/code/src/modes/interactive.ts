@@ -56,11 +56,12 @@ export async function converse(
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command, now } = host;
-  const style = createStyle(wantsColors(stdout, environment));
+  const colors = wantsColors(stdout, environment);
+  const style = createStyle(colors && terminal.theme !== "none");
   const screen = openScreen(stdout, { environment, screenReader: terminal.screenReader });
   const folds = createFoldedOutputs();
   const reading = await loadReading({
-    ...{ colors: style.colors, environment, folds, setting: terminal.theme },
+    ...{ colors, environment, folds, setting: terminal.theme },
     onProblem: (message) => screen.block([style.dim(printableLine(message))]),
   });
   const title = createTerminalTitle(environment);
