@@ -30,6 +30,12 @@ describe("the page of the coding agent", () => {
     expect(withScreen(page, "plan", "1. Test")).toBe(page);
   });
 
+  it("gets a longer fence around a screen that shows a fence", () => {
+    const page = withScreen(PAGE, "plan", "```js\n1\n```");
+    expect(page).toContain("\n````text\n```js\n1\n```\n````\n");
+    expect(screenIn(page, "plan")).toBe("```js\n1\n```");
+  });
+
   it("gets a row for each key", () => {
     const page = withKeys(PAGE, [{ key: "Alt-Enter, \\ Enter", does: "new line" }]);
     expect(page).toContain("<!-- keys -->\n| key | effect |\n| --- | --- |\n| `Alt-Enter`, `\\ Enter` | new line |\n<!-- end of keys -->");

@@ -9,14 +9,15 @@ export function screenNames(page: string): readonly string[] {
 
 /** Returns the screen of a name that a page shows. @throws Error if the page has no place for it */
 export function screenIn(page: string, name: string): string {
-  return blockIn(page, `${SCREEN}${name}`)
-    .replace(/^```text\n/, "")
-    .replace(/\n```$/, "");
+  const block = blockIn(page, `${SCREEN}${name}`);
+  return /^(?<fence>`{3,})text\n(?<screen>[^]*)\n\k<fence>$/.exec(block)?.groups?.["screen"] ?? "";
 }
 
 /** Returns the page with another screen in the place of a name. @throws Error if the page has no place for it */
 export function withScreen(page: string, name: string, screen: string): string {
-  return withBlock(page, `${SCREEN}${name}`, `\`\`\`text\n${screen}\n\`\`\``);
+  const longest = Math.max(2, ...[...screen.matchAll(/^ {0,3}(`{3,})/gm)].map(([, marks = ""]) => marks.length));
+  const fence = "`".repeat(longest + 1);
+  return withBlock(page, `${SCREEN}${name}`, `${fence}text\n${screen}\n${fence}`);
 }
 
 /** Returns the page with another table of keys. @throws Error if the page has no place for it */

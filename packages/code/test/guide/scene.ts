@@ -19,13 +19,15 @@ export interface Scene {
   play(terminal: KeelsonTerminal): Promise<void>;
   /** The beginning of the first row that the page shows. Default: the first row of the terminal. */
   readonly from?: string;
+  /** The beginning of the first row below it that the page does not show. Default: all rows are shown. */
+  readonly to?: string;
 }
 
 /** The width of the screens of the page. */
 export const GUIDE_COLUMNS = 80;
 
 /** Plays a scene in a real process and a real pseudo-terminal. @returns the screen, without what differs from run to run */
-export async function takeScreen({ script, files, args = [], rows = 40, prepare, play, from }: Scene): Promise<string> {
+export async function takeScreen({ script, files, args = [], rows = 40, prepare, play, from, to }: Scene): Promise<string> {
   await using workspace = await openWorkspace(script, files);
   execFileSync("git", ["init", "-q", "-b", "main"], { cwd: workspace.project });
   await prepare?.(workspace);
@@ -34,9 +36,14 @@ export async function takeScreen({ script, files, args = [], rows = 40, prepare,
   await using terminal = openTerminal(workspace, args, { columns: GUIDE_COLUMNS, rows, env, timeByHand: true });
   await play(terminal);
   const shown = terminal.all();
-  const first = from === undefined ? 0 : shown.findIndex((row) => row.startsWith(from));
-  if (first < 0) throw new Error(`no row of the screen begins with "${from}":\n${shown.join("\n")}`);
-  return stableScreen(shown.slice(first), workspace.project);
+  const rowOf = (start: string): number => {
+    const index = shown.findIndex((row) => row.startsWith(start));
+    if (index < 0) throw new Error(`no row of the screen begins with "${start}":\n${shown.join("\n")}`);
+    return index;
+  };
+  const first = from === undefined ? 0 : rowOf(from);
+  const end = to === undefined ? shown.length : rowOf(to);
+  return stableScreen(shown.slice(first, end), workspace.project).trimEnd();
 }
 
 /** Returns the rows with the same folder, times, spinner and ids in place of those of this run. */

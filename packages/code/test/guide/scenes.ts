@@ -219,6 +219,8 @@ export const SCENES: readonly Scene[] = [
     script: [],
     rows: 80,
     from: "› /help",
+    // The page has a table of them.
+    to: "Keys",
     async play(terminal) {
       await ask(terminal, "/help\r");
       await shows(terminal, /\nCtrl-_ [^\n]*\n› /, "$0");
