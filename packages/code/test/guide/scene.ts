@@ -26,13 +26,18 @@ export interface Scene {
 /** The width of the screens of the page. */
 export const GUIDE_COLUMNS = 80;
 
+/** Returns the variables by which the clock of a command is behind by so many hours, and too slow for durations to depend on the machine. */
+export function clockOf(hoursAgo: number): { readonly [name: string]: string } {
+  return { NODE_OPTIONS: `--import=${new URL("slow-clock.ts", import.meta.url).href}`, KEELSON_HOURS_AGO: String(hoursAgo) };
+}
+
 /** Plays a scene in a real process and a real pseudo-terminal. @returns the screen, without what differs from run to run */
 export async function takeScreen({ script, files, args = [], rows = 40, prepare, play, from, to }: Scene): Promise<string> {
   await using workspace = await openWorkspace(script, files);
   execFileSync("git", ["init", "-q", "-b", "main"], { cwd: workspace.project });
   await prepare?.(workspace);
   // Colours are on, because Markdown keeps its marks without them.
-  const env = { NO_COLOR: "" };
+  const env = { NO_COLOR: "", ...clockOf(0) };
   await using terminal = openTerminal(workspace, args, { columns: GUIDE_COLUMNS, rows, env, timeByHand: true });
   await play(terminal);
   const shown = terminal.all();

@@ -1,5 +1,5 @@
 import { HEARD, type KeelsonTerminal } from "../keelson-terminal.ts";
-import type { Scene } from "./scene.ts";
+import { clockOf, type Scene } from "./scene.ts";
 
 const PROMPT = /\n› \n[^\n]*$/;
 const USAGE = { inputTokens: 9_400, outputTokens: 210 };
@@ -186,13 +186,12 @@ export const SCENES: readonly Scene[] = [
     ],
     args: ["-r"],
     async prepare(workspace) {
-      const NODE_OPTIONS = `--import=${new URL("earlier-clock.ts", import.meta.url).href}`;
       for (const [task, hours] of [
-        ["write the receipt as PDF", 75],
-        ["why does the build take a minute?", 26],
-        ["mend the total of the cart", 2],
+        ["write the receipt as PDF", 75.5],
+        ["why does the build take a minute?", 26.5],
+        ["mend the total of the cart", 2.5],
       ] as const) {
-        const { code, stderr } = await workspace.start(["-p", task], { env: { NODE_OPTIONS, KEELSON_HOURS_AGO: String(hours) } }).finished;
+        const { code, stderr } = await workspace.start(["-p", task], { env: clockOf(hours) }).finished;
         if (code !== 0) throw new Error(`the session "${task}" was not made: ${stderr}`);
       }
     },
