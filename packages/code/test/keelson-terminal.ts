@@ -15,6 +15,8 @@ export interface KeelsonTerminal extends AsyncDisposable {
   rows(): readonly string[];
   /** Everything that is on the screen now, without the empty rows at its end. */
   all(): readonly string[];
+  /** True if a cell of the screen or of the scrollback has a colour. */
+  hasColors(): boolean;
   /** Everything since the start, what scrolled away included. */
   transcript(): string;
   /** Resolves when the rows of the screen, joined, match; rejects with what it shows when the process ends before, or it takes too long. */
@@ -122,6 +124,13 @@ export function openTerminal(
     },
     rows: shown,
     all,
+    hasColors() {
+      const buffer = screen.buffer.active;
+      const lines = Array.from({ length: buffer.length }, (_, index) => buffer.getLine(index));
+      return lines.some((line) =>
+        Array.from({ length: line?.length ?? 0 }).some((_, column) => line?.getCell(column)?.isFgDefault() === false),
+      );
+    },
     transcript: () => linesFrom(0).join("\n"),
     until: (pattern) => matching(shown, pattern),
     untilAll: (pattern) => matching(all, pattern),

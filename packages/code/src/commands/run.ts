@@ -64,7 +64,7 @@ export async function run(given: RunCommand, host: CommandHost): Promise<number>
   const untrusted = brought.filter(({ kind }) => kind !== "server" || launch.agent.mcp !== false);
   const terminal = await terminalOf(command, stores, host);
   const { askTrust } = await import("../modes/ask-trust.ts");
-  if (untrusted.length > 0 && (await askTrust(untrusted, terminal.screenReader, host))) {
+  if (untrusted.length > 0 && (await askTrust(untrusted, terminal.screenReader, dialogHost(host, terminal)))) {
     await trustItems(stores.home, trust.project, untrusted, host.now());
     host.stdout.write(`${trustedLine(untrusted)}\n`);
     // Settings that are trusted now may name another model.
@@ -90,6 +90,11 @@ async function terminalOf(
   return terminalSettings({ home: home.path, environment, trust }, { screenReader });
 }
 
+/** Returns the host for dialogs before the conversation, which have no colours if the theme has none. */
+function dialogHost(host: CommandHost, { theme }: Pick<TerminalSettings, "theme">): CommandHost {
+  return theme === "none" ? { ...host, environment: { ...host.environment, NO_COLOR: "1" } } : host;
+}
+
 /** `-r` alone. @returns `undefined` when the person leaves without choosing */
 async function chooseOne(
   command: RunCommand,
@@ -99,7 +104,8 @@ async function chooseOne(
   const folder = await workingFolder(host, command.cwd);
   const kept = openSessionRunner(stores).sessions;
   const sessions = await listSessions(kept, folder);
-  const { screenReader } = await terminalOf(command, stores, host);
+  const terminal = await terminalOf(command, stores, host);
+  const { screenReader } = terminal;
   // A list in a terminal also shows the sessions of other folders.
   const isAny = sessions.length > 0 || (interactive && !screenReader && (await kept.list()).length > 0);
   if (!isAny) throw noSession(folder);
@@ -115,8 +121,8 @@ async function chooseOne(
   const { chooseSession } = await import("../modes/choose-session.ts");
   const { pickSession } = await import("../modes/pick-session.ts");
   const id = screenReader
-    ? await chooseSession(sessions, describe, host)
-    : await pickSession({ folder, sessions, everywhere: () => listSessions(kept) }, host);
+    ? await chooseSession(sessions, describe, dialogHost(host, terminal))
+    : await pickSession({ folder, sessions, everywhere: () => listSessions(kept) }, dialogHost(host, terminal));
   if (id === undefined) return undefined;
   // A session of another folder goes on in that folder.
   const { cwd: _, ...elsewhere } = command;

@@ -65,13 +65,14 @@ export async function converse(
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command, now } = host;
-  const style = createStyle(wantsColors(stdout, environment));
+  const colors = wantsColors(stdout, environment);
+  const style = createStyle(colors && terminal.theme !== "none");
   const screen = openScreen(stdout, { environment, screenReader: terminal.screenReader });
   const folds = createFoldedOutputs();
   const isAsked = terminal.theme === "auto" && style.colors && !terminal.screenReader;
   const background = isAsked ? await askBackground({ input: stdin, write: (text) => stdout.write(text) }) : undefined;
   const reading = await loadReading({
-    ...{ colors: style.colors, environment, folds, setting: terminal.theme, background },
+    ...{ colors, environment, folds, setting: terminal.theme, background },
     onProblem: (message) => screen.block([style.dim(printableLine(message))]),
   });
   const title = createTerminalTitle(environment);
