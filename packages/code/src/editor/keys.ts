@@ -32,9 +32,12 @@ export interface KeyBinding {
 export const KEYS: readonly KeyBinding[] = [
   { key: "Enter", name: "send", does: "send; while the agent works, steer it" },
   { key: "Shift-Enter, Alt-Enter, Ctrl-J, \\ Enter", name: "new-line", does: "new line" },
+  { key: "/", does: "at the start: a command of this list" },
+  { key: "!", does: "at the start: a command of the shell, which runs immediately and without a question" },
+  { key: "@", does: "a file of the project, which a menu completes" },
   { key: "Up, Down", name: "previous", does: "move; at the first and last line: earlier messages" },
   { key: "Ctrl-R", name: "search", does: "search earlier messages" },
-  { key: "Tab", name: "complete", does: "complete a command after /, a file after @" },
+  { key: "Tab", name: "complete", does: "complete what the menu marks" },
   { key: "Shift-Tab", name: "mode", does: "change the permission mode" },
   { key: "Esc", name: "stop", does: "stop the agent; close a menu; leave a question" },
   { key: "Ctrl-C", name: "interrupt", does: "stop after this step; again: abort; empty the input; leave" },
