@@ -154,9 +154,13 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
     closeOldMenu();
     const before = editor.getText();
     editor.handleInput("\t");
-    // A folder that was completed shows what it holds.
+    if (editor.getText() !== before) openFolder();
+  }
+
+  /** Opens the menu of a folder that stands before the cursor. */
+  function openFolder(): void {
     const typed = fromEditable(beforeCursor());
-    if (editor.getText() !== before && /@(?:"[^"]*|\S*)\/$/.test(typed)) menu?.reopen(typed, () => editor.handleInput("\t"));
+    if (/@(?:"[^"]*|\S*)\/$/.test(typed)) menu?.reopen(typed, () => editor.handleInput("\t"));
   }
 
   function handle(sequence: string): void {
@@ -186,6 +190,8 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
       const last = characters.pop() ?? "";
       if (characters.length > 0) editor.handleInput(characters.join(""));
       editor.handleInput(last);
+      // For a slash the library updates a menu, but opens none, and drops the one that is under way for the text before.
+      if (last === "/" && !editor.isShowingAutocomplete()) openFolder();
     } else {
       editor.handleInput(sequence);
       // The library keeps its menu after keys that delete words and lines.

@@ -69,12 +69,12 @@ async function suggest(
 }
 
 /** An editor whose menu has arrived, since it changes by itself then. */
-function setUp(): { readonly editor: PromptEditor; readonly sent: string[]; type(key: string): void; menu(): Promise<readonly string[]> } {
+function setUp(completions: CompletionSource = sources()): { readonly editor: PromptEditor; readonly sent: string[]; type(key: string): void; menu(): Promise<readonly string[]> } {
   const sent: string[] = [];
   let changed = Promise.withResolvers<void>();
   const editor = createPromptEditor({
     style: createStyle(false),
-    completions: sources(),
+    completions,
     onChange: () => changed.resolve(),
     onSend: (text) => sent.push(text),
   });
@@ -225,6 +225,24 @@ describe("the menu of the editor", () => {
     expect([editor.close(), editor.close()]).toEqual([true, false]);
     type("\r");
     expect(sent).toEqual(["/he"]);
+  });
+
+  it("shows what a folder holds if it is typed out before the menu of an earlier key has arrived", async () => {
+    const asked = Promise.withResolvers<void>();
+    const listed = Promise.withResolvers<void>();
+    const project = sources();
+    const { type, menu } = setUp({
+      async complete(place, options) {
+        asked.resolve();
+        await listed.promise;
+        return project.complete(place, options);
+      },
+    });
+    for (const key of "@src") type(key);
+    await asked.promise;
+    type("/");
+    listed.resolve();
+    expect(await menu()).toEqual(["  → src/editor/", "    src/main.ts"]);
   });
 
   it("completes a file with Tab, shows what a folder holds, and does not send before the menu is closed", async () => {
