@@ -41,7 +41,7 @@ export const KEYS: readonly KeyBinding[] = [
   { key: "Ctrl-D", name: "end", does: "leave, if the input is empty" },
   { key: "Alt-Up", name: "take-back", does: "edit the last message that the agent has not read" },
   { key: "Ctrl-O", name: "open-output", does: "show all of the last folded output" },
-  { key: "Ctrl-T", name: "tasks", does: "show or hide the task list" },
+  { key: "Ctrl-T", name: "tasks", does: "show the task list" },
   { key: "Ctrl-V", name: "paste-image", does: "paste an image from the clipboard" },
   { key: "Ctrl-G", name: "external-editor", does: "edit the text in $EDITOR" },
   { key: "Ctrl-L", name: "redraw", does: "draw the screen again" },
