@@ -6,8 +6,11 @@ import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts"
 /** `edit`: the plan is in the line. `words`: what is missing in it. */
 type Step = "question" | "edit" | "words";
 
-const PROMPT = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
-const EDITED_PROMPT = "your plan: [y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+const CHOICES = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+const SHORT_CHOICES = "[y/a/e/n] › ";
+const EDITED = "your plan: ";
+/** The columns that are left for the answer. */
+const ANSWER_COLUMNS = 12;
 
 /** The question of a plan, from showing it to its answer. The plan can be edited before it is accepted. */
 export function createPlanDialog(
@@ -18,7 +21,10 @@ export function createPlanDialog(
   let plan = presented;
   let step: Step = "question";
   const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
-  const prompt = (): string => (plan === presented ? PROMPT : EDITED_PROMPT);
+  function prompt(): string {
+    const lead = plan === presented ? "" : EDITED;
+    return lead + (lead.length + CHOICES.length + ANSWER_COLUMNS <= screen.columns ? CHOICES : SHORT_CHOICES);
+  }
 
   function askAgain(): void {
     step = "question";
