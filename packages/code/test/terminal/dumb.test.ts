@@ -46,6 +46,8 @@ it.each([
   expect(await terminal.exited).toBe(0);
   expect(terminal.written()).not.toMatch(forbidden);
   expect(terminal.written()).not.toMatch(GOING_BACK);
-  const rows = terminal.all().filter((row) => !/\[99~|^(?:kept for your .*|waiting for an answer|thinking|writing|edit_file .*)$/.test(row));
+  const rows = terminal
+    .all()
+    .filter((row) => !/\[99~|^(?:kept for your .*|waiting for an answer|thinking|writing|edit_file .*)$/.test(row));
   expect(stableScreen(workspace, rows.slice(rows.indexOf("/mode")))).toMatchSnapshot();
 });
