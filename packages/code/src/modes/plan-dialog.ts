@@ -9,6 +9,8 @@ type Step = "question" | "edit" | "words";
 const CHOICES = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
 const SHORT_CHOICES = "[y/a/e/n] › ";
 const EDITED = "your plan: ";
+const OTHERWISE = "what should be planned otherwise › ";
+const SHORT_OTHERWISE = "otherwise › ";
 /** The columns that are left for the answer. */
 const ANSWER_COLUMNS = 12;
 
@@ -21,10 +23,9 @@ export function createPlanDialog(
   let plan = presented;
   let step: Step = "question";
   const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
-  function prompt(): string {
-    const lead = plan === presented ? "" : EDITED;
-    return lead + (lead.length + CHOICES.length + ANSWER_COLUMNS <= screen.columns ? CHOICES : SHORT_CHOICES);
-  }
+  const fitting = (words: string, short: string): string => (words.length + ANSWER_COLUMNS <= screen.columns ? words : short);
+  const lead = (): string => (plan === presented ? "" : EDITED);
+  const prompt = (): string => fitting(lead() + CHOICES, lead() + SHORT_CHOICES);
 
   function askAgain(): void {
     step = "question";
@@ -49,7 +50,7 @@ export function createPlanDialog(
     }
     if (given === "n" || given === "no") {
       step = "words";
-      return input.answer("what should be planned otherwise › ", "");
+      return input.answer(fitting(OTHERWISE, SHORT_OTHERWISE), "");
     }
     const kept = given === "" ? "" : "; what you typed is kept for your next message";
     warn(`answer with one of y (yes), a (yes, and edits of files need no question), e (edit the plan), n (no), and Enter${kept}`);
