@@ -1,11 +1,11 @@
-import type { AgentEvent, Message } from "@keelson/protocol";
+import type { AgentEvent, Message, RunId } from "@keelson/protocol";
 import { expect, it } from "vitest";
 import { createSteeredMessages } from "./steered-messages.ts";
 
 const messageOf = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const readingOf = (text: string, path: readonly string[] = []): AgentEvent => ({
   type: "steer",
-  runId: "r1",
+  runId: "r1" as RunId,
   seq: 1,
   at: 0,
   path,
