@@ -1,7 +1,8 @@
 import { spawn } from "@lydell/node-pty";
-import xterm from "@xterm/headless";
+import xterm, { type IBufferLine } from "@xterm/headless";
 import { CLI, type Workspace } from "./keelson-process.ts";
 import { PAUSE } from "./pause-key.ts";
+import { createSlowLink, type SlowLinkSpeed } from "./terminal/slow-link.ts";
 
 /** `keelson` in a terminal: a real pseudo-terminal, and a screen that shows what a person would see. */
 export interface KeelsonTerminal extends AsyncDisposable {
@@ -27,8 +28,23 @@ export interface KeelsonTerminal extends AsyncDisposable {
   modes(): { readonly bracketedPaste: boolean; readonly focusReports: boolean };
   /** Closes the window of the terminal. */
   hangUp(): void;
+  /** Everything that the process has written so far. */
+  written(): string;
+  /** The styles of the letters of a text in the last row of the screen that contains it. */
+  styles(text: string): readonly LetterStyle[];
   /** The exit code. */
   readonly exited: Promise<number>;
+}
+
+/** The look of a letter. Colours have numbers of the palette; -1 is the default of the terminal. */
+export interface LetterStyle {
+  readonly letter: string;
+  readonly color: number;
+  readonly background: number;
+  readonly isBold: boolean;
+  readonly isDim: boolean;
+  readonly isUnderlined: boolean;
+  readonly isInverse: boolean;
 }
 
 export interface TerminalOptions {
@@ -43,6 +59,8 @@ export interface TerminalOptions {
   readonly entry?: string;
   /** A module that is loaded before the program. */
   readonly preload?: string;
+  /** The connection between the process and the screen. Default: nothing delays what is written and typed. */
+  readonly link?: SlowLinkSpeed;
 }
 
 /** At the cursor's row alone: behind this sign an answer to an approval's question is read. */
@@ -54,12 +72,21 @@ const TIME_BY_HAND = new URL("time-by-hand.ts", import.meta.url).href;
 export function openTerminal(
   workspace: Pick<Workspace, "project" | "environment">,
   args: readonly string[],
-  { columns = 80, rows = 40, env = {}, cwd = workspace.project, timeByHand = false, entry = CLI, preload }: TerminalOptions = {},
+  {
+    columns = 80,
+    rows = 40,
+    env = {},
+    cwd = workspace.project,
+    timeByHand = false,
+    entry = CLI,
+    preload,
+    link,
+  }: TerminalOptions = {},
 ): KeelsonTerminal {
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
   const preloads = [...(timeByHand ? [TIME_BY_HAND] : []), ...(preload === undefined ? [] : [preload])];
   const pty = spawn(process.execPath, ["--conditions=source", ...preloads.map((url) => `--import=${url}`), entry, ...args], {
-    name: "xterm-256color",
+    name: env["TERM"] ?? "xterm-256color",
     cols: columns,
     rows,
     cwd,
@@ -72,7 +99,14 @@ export function openTerminal(
     notice.resolve();
     notice = Promise.withResolvers();
   };
-  pty.onData((data) => screen.write(data, told));
+  let written = "";
+  const slow = link && createSlowLink(pty, { ...link, show: (bytes) => screen.write(bytes, told) });
+  pty.onData((data) => {
+    written += data;
+    if (slow === undefined) screen.write(data, told);
+    else slow.carry(data);
+  });
+  const send = (keys: string): void => (slow === undefined ? pty.write(keys) : slow.type(keys));
   const exited = new Promise<number>((resolve) => {
     pty.onExit(({ exitCode }) => {
       ended = true;
@@ -112,10 +146,10 @@ export function openTerminal(
   }
 
   return {
-    type: (keys) => pty.write(keys),
+    type: send,
     pause() {
       if (!timeByHand) throw new Error("open the terminal with `timeByHand` to pause in it");
-      pty.write(PAUSE);
+      send(PAUSE);
     },
     async resize(width) {
       await new Promise<void>((resolve) => screen.write("", resolve));
@@ -136,11 +170,41 @@ export function openTerminal(
     untilAll: (pattern) => matching(all, pattern),
     modes: () => ({ bracketedPaste: screen.modes.bracketedPasteMode, focusReports: screen.modes.sendFocusMode }),
     hangUp: () => pty.kill("SIGHUP"),
+    written: () => written,
+    styles(text) {
+      const buffer = screen.buffer.active;
+      for (let row = buffer.length - 1; row >= 0; row -= 1) {
+        const line = buffer.getLine(row);
+        const letters = lettersOf(line);
+        const start = letters
+          .map(({ letter }) => letter)
+          .join("")
+          .indexOf(text);
+        if (start >= 0) return letters.slice(start, start + text.length);
+      }
+      throw new Error(`the screen does not show ${JSON.stringify(text)}:\n${linesFrom(0).join("\n")}`);
+    },
     exited,
     async [Symbol.asyncDispose]() {
       if (!ended) pty.kill("SIGKILL");
       await exited;
+      slow?.close();
       screen.dispose();
     },
   };
+}
+
+/** Letters that take two columns are found by text of one code unit each, so that places in the text are places in the list. */
+function lettersOf(line: IBufferLine | undefined): readonly LetterStyle[] {
+  return Array.from({ length: line?.length ?? 0 }, (_, column) => line?.getCell(column))
+    .filter((cell) => cell !== undefined && cell.getWidth() > 0)
+    .map((cell) => ({
+      letter: cell?.getChars() || " ",
+      color: cell?.isFgDefault() === true ? -1 : (cell?.getFgColor() ?? -1),
+      background: cell?.isBgDefault() === true ? -1 : (cell?.getBgColor() ?? -1),
+      isBold: cell?.isBold() !== 0,
+      isDim: cell?.isDim() !== 0,
+      isUnderlined: cell?.isUnderline() !== 0,
+      isInverse: cell?.isInverse() !== 0,
+    }));
 }

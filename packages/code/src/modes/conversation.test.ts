@@ -218,6 +218,26 @@ describe("createConversation", () => {
     expect(started).toEqual(["a/one: fix the build", "a/one: and the docs"]);
   });
 
+  it("shows a message to the run under way once, and one from elsewhere when the run reads it", async () => {
+    const { conversation, fake, shown } = setUp();
+    const read = (text: string) => ({
+      type: "steer",
+      runId: "r1",
+      seq: 1,
+      at: 0,
+      message: { role: "user", content: [{ type: "text", text }] },
+    });
+    conversation.message("fix the build");
+    conversation.message("use npm");
+    await settle();
+    fake.emit(read("use npm"));
+    fake.emit(read("from elsewhere"));
+    fake.end({});
+    await conversation.settled();
+    expect(shown().match(/use npm/g)).toHaveLength(1);
+    expect(shown()).toContain("↳ from elsewhere");
+  });
+
   it("keeps what is said once the end of a run was shown for the next run, which the ended one would drop", async () => {
     const { conversation, fake, started, shown } = setUp();
     conversation.message("fix the build");

@@ -22,6 +22,7 @@ import { createRunSlot } from "./run-slot.ts";
 import { createRunningCalls } from "./running-calls.ts";
 import { createShownFailures } from "./shown-failures.ts";
 import { createSlashLines } from "./slash-lines.ts";
+import { createSteeredMessages } from "./steered-messages.ts";
 import { createTermChanges } from "./term-changes.ts";
 import type { TerminalInput } from "./terminal-input.ts";
 import { watchRun } from "./watch-run.ts";
@@ -103,6 +104,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   const failures = createShownFailures({ screen, style });
   const failed = failures.show;
   const slot = createRunSlot();
+  const steered = createSteeredMessages();
   const onContext = createContextWarning(COMPACT_AT);
   const terms = createTermChanges({
     slot,
@@ -147,7 +149,8 @@ export function createConversation(options: ConversationOptions): Conversation {
     let ending = "error";
     try {
       const events = seen(calls.following(asking.following(followed)));
-      await watchRun(queue === undefined ? events : queue.following(events), view, { live: true });
+      const show = (event: AgentEvent): void => (steered.isShown(event) ? undefined : view.show(event));
+      await watchRun(queue === undefined ? events : queue.following(events), { ...view, show }, { live: true });
       const { waits = [], reason, error } = await followed.outcome;
       ending = reason;
       if (error !== undefined) failed(error);
@@ -218,6 +221,8 @@ export function createConversation(options: ConversationOptions): Conversation {
 
   async function steer(on: Run<unknown>, text: string): Promise<void> {
     const content = outgoing === undefined ? text : await outgoing(text);
+    const message = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+    steered.add({ role: "user", content: message });
     await on.steer(typeof content === "string" ? content : { role: "user", content });
   }
 

@@ -14,7 +14,7 @@ import type { TerminalSettings } from "../settings/terminal-settings.ts";
 import { createSlashCommandTable, type SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import { createNotifier } from "../terminal/notify.ts";
 import { openScreen } from "../terminal/open-screen.ts";
-import { enterTerminal } from "../terminal/terminal-modes.ts";
+import { enterTerminal, type TerminalModes } from "../terminal/terminal-modes.ts";
 import { createTerminalTitle } from "../terminal/title.ts";
 import { printableLine } from "../text/printable.ts";
 import { createStyle, wantsColors } from "../text/style.ts";
@@ -130,6 +130,9 @@ export async function converse(
     onProblem: (error) => warn(`the status line is not up to date: ${String(error)}`),
   });
 
+  // Where the terminal itself edits the lines, its keys and pastes must come as they are, and a dumb one would print the sequences.
+  const enter = (): Pick<TerminalModes, "leave"> => (terminal.screenReader ? { leave() {} } : enterTerminal(stdout, { process }));
+
   const refreshStatus = (): void => void status.refresh().catch((error: unknown) => warn(String(error)));
 
   const commands: SlashCommandTable = {
@@ -145,7 +148,7 @@ export async function converse(
     try {
       return await program();
     } finally {
-      modes = enterTerminal(stdout, { process });
+      modes = enter();
       screen.resume();
     }
   }
@@ -240,7 +243,7 @@ export async function converse(
   };
   host.signals.on("SIGINT", onInterrupt);
   host.signals.on("SIGTERM", onTerminate);
-  let modes = enterTerminal(stdout, { process });
+  let modes = enter();
   try {
     listCommands();
     if (!terminal.screenReader) {

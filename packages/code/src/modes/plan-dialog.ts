@@ -6,8 +6,13 @@ import type { QuestionDialog, QuestionDialogOptions } from "./question-steps.ts"
 /** `edit`: the plan is in the line. `words`: what is missing in it. */
 type Step = "question" | "edit" | "words";
 
-const PROMPT = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
-const EDITED_PROMPT = "your plan: [y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+const CHOICES = "[y]es, yes and [a]llow edits, [e]dit, [n]o › ";
+const SHORT_CHOICES = "[y/a/e/n] › ";
+const EDITED = "your plan: ";
+const OTHERWISE = "what should be planned otherwise › ";
+const SHORT_OTHERWISE = "otherwise › ";
+/** The columns that are left for the answer. */
+const ANSWER_COLUMNS = 12;
 
 /** The question of a plan, from showing it to its answer. The plan can be edited before it is accepted. */
 export function createPlanDialog(
@@ -18,7 +23,9 @@ export function createPlanDialog(
   let plan = presented;
   let step: Step = "question";
   const warn = (text: string): void => screen.block([style.yellow(`  ${text}`)]);
-  const prompt = (): string => (plan === presented ? PROMPT : EDITED_PROMPT);
+  const fitting = (words: string, short: string): string => (words.length + ANSWER_COLUMNS <= screen.columns ? words : short);
+  const lead = (): string => (plan === presented ? "" : EDITED);
+  const prompt = (): string => fitting(lead() + CHOICES, lead() + SHORT_CHOICES);
 
   function askAgain(): void {
     step = "question";
@@ -43,7 +50,7 @@ export function createPlanDialog(
     }
     if (given === "n" || given === "no") {
       step = "words";
-      return input.answer("what should be planned otherwise › ", "");
+      return input.answer(fitting(OTHERWISE, SHORT_OTHERWISE), "");
     }
     const kept = given === "" ? "" : "; what you typed is kept for your next message";
     warn(`answer with one of y (yes), a (yes, and edits of files need no question), e (edit the plan), n (no), and Enter${kept}`);

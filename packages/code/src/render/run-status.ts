@@ -38,8 +38,10 @@ export function createRunStatus({ screen, now, model, startedAt, showsFigures = 
   function draw(): void {
     if (isOver) return screen.status(undefined);
     const at = now();
-    const waited = at - doingSince >= 1_000 ? ` ${formatDuration(at - doingSince)}` : "";
     const durationMs = at - (startedAt() ?? at);
+    const doingMs = at - doingSince;
+    // An activity since the beginning of the run takes as long as the run, whose time is shown beside it.
+    const waited = doingMs >= 1_000 && durationMs - doingMs >= 1_000 ? ` ${formatDuration(doingMs)}` : "";
     const words = showsFigures ? figureWords({ ...figures, durationMs }) : [formatDuration(durationMs)];
     screen.status(truncated(`${SPINNER[frame % SPINNER.length]} ${doing}${waited} · ${words.join(" · ")}`, screen.columns));
   }

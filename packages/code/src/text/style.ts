@@ -36,10 +36,13 @@ export function createStyle(colors: boolean): Style {
   };
 }
 
+/** Names of terminals without colours, as the database of terminals (terminfo) has them: `xterm-mono`, `linux-m`, `vt100`. */
+const COLORLESS = /^dumb$|-m(?:ono)?$|^vt(?:52|1\d\d|[2-4]20)\b/;
+
 /** Whether a stream should get colours: `NO_COLOR` (https://no-color.org) beats `FORCE_COLOR` beats what the stream is. */
 export function wantsColors(stream: { readonly isTTY?: boolean }, environment: { readonly [name: string]: string | undefined }): boolean {
   if (environment["NO_COLOR"] !== undefined && environment["NO_COLOR"] !== "") return false;
   const forced = environment["FORCE_COLOR"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
-  return stream.isTTY === true && environment["TERM"] !== "dumb";
+  return stream.isTTY === true && !COLORLESS.test(environment["TERM"] ?? "");
 }
