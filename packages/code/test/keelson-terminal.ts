@@ -72,16 +72,7 @@ const TIME_BY_HAND = new URL("time-by-hand.ts", import.meta.url).href;
 export function openTerminal(
   workspace: Pick<Workspace, "project" | "environment">,
   args: readonly string[],
-  {
-    columns = 80,
-    rows = 40,
-    env = {},
-    cwd = workspace.project,
-    timeByHand = false,
-    entry = CLI,
-    preload,
-    link,
-  }: TerminalOptions = {},
+  { columns = 80, rows = 40, env = {}, cwd = workspace.project, timeByHand = false, entry = CLI, preload, link }: TerminalOptions = {},
 ): KeelsonTerminal {
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
   const preloads = [...(timeByHand ? [TIME_BY_HAND] : []), ...(preload === undefined ? [] : [preload])];

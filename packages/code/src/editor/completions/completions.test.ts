@@ -69,7 +69,12 @@ async function suggest(
 }
 
 /** An editor whose menu has arrived, since it changes by itself then. */
-function setUp(completions: CompletionSource = sources()): { readonly editor: PromptEditor; readonly sent: string[]; type(key: string): void; menu(): Promise<readonly string[]> } {
+function setUp(completions: CompletionSource = sources()): {
+  readonly editor: PromptEditor;
+  readonly sent: string[];
+  type(key: string): void;
+  menu(): Promise<readonly string[]>;
+} {
   const sent: string[] = [];
   let changed = Promise.withResolvers<void>();
   const editor = createPromptEditor({
