@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 
 export interface OpenEditorOptions {
   readonly environment: { readonly [name: string]: string | undefined };
-  /** What holds if the editor fails: the end of the error. */
+  /** The end of the error if the editor fails: the state of the text. */
   readonly otherwise: string;
 }
 

@@ -157,7 +157,7 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
     if (editor.getText() !== before) openFolder();
   }
 
-  /** Opens the menu of a folder that stands before the cursor. */
+  /** Opens the menu of the folder before the cursor. */
   function openFolder(): void {
     const typed = fromEditable(beforeCursor());
     if (/@(?:"[^"]*|\S*)\/$/.test(typed)) menu?.reopen(typed, () => editor.handleInput("\t"));
@@ -190,7 +190,7 @@ export function createPromptEditor(options: PromptEditorOptions): PromptEditor {
       const last = characters.pop() ?? "";
       if (characters.length > 0) editor.handleInput(characters.join(""));
       editor.handleInput(last);
-      // For a slash the library updates a menu, but opens none, and drops the one that is under way for the text before.
+      // The library opens no menu for a slash, and drops the one that is under way for the text before.
       if (last === "/" && !editor.isShowingAutocomplete()) openFolder();
     } else {
       editor.handleInput(sequence);

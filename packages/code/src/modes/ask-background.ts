@@ -20,7 +20,7 @@ const COLOR = /\u001b\]11;([^\u0007\u001b]*)(?:\u0007|\u001b\\)/;
 const ATTRIBUTES = /\u001b\[\?[\d;]*c/;
 
 /**
- * Asks a terminal for the colour of its background. What a person types meanwhile is read by whoever reads the input next.
+ * Asks a terminal for the colour of its background. Text that a person types meanwhile goes back into the input.
  * @returns the answer, such as `rgb:1e1e/1e1e/1e1e`; `undefined` if there is none
  */
 export async function askBackground({ input, write, after = afterReading }: AskBackgroundOptions): Promise<string | undefined> {

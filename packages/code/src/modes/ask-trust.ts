@@ -8,7 +8,7 @@ import { askPerson } from "./ask-person.ts";
 /**
  * Asks a person at a terminal whether to use what a project brings.
  * @param isSpoken true if a screen reader reads the terminal
- * @returns whether they trust all of it
+ * @returns true if they trust all of it
  */
 export async function askTrust(
   items: readonly ProjectItem[],

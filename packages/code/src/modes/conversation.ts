@@ -46,7 +46,7 @@ export interface ConversationOptions {
   quit(): void;
   /** Shows lists to choose from. Absent: none can be shown here. */
   readonly choose?: ChooseFrom | undefined;
-  /** True if a status line shows mode and figures, and the list of tasks stands in the live region. Default false. */
+  /** True if a status line shows mode and figures, and the live region the list of tasks. Default false. */
   readonly hasStatusLine?: boolean;
   /** Sees every event of a run, those of its children included, before it is shown. */
   readonly onEvent?: (event: AgentEvent) => void;

@@ -130,7 +130,7 @@ export async function converse(
     onProblem: (error) => warn(`the status line is not up to date: ${String(error)}`),
   });
 
-  // Where the terminal itself edits the lines, its keys and pastes must come as they are, and a dumb one would print the sequences.
+  // A terminal that edits the lines itself must send keys and pastes as they are, and a dumb one would print the sequences.
   const enter = (): Pick<TerminalModes, "leave"> => (terminal.screenReader ? { leave() {} } : enterTerminal(stdout, { process }));
 
   const refreshStatus = (): void => void status.refresh().catch((error: unknown) => warn(String(error)));

@@ -16,7 +16,7 @@ export interface PickingOptions {
   readonly screen: PartScreen;
   readonly style: Style;
   readonly keys: Pick<TerminalInput, "lend">;
-  /** The part that a list stands in for. Default: none. */
+  /** The part that a list replaces while it is open. Default: none. */
   readonly input?: LivePart;
 }
 

@@ -17,11 +17,11 @@ export interface TaskPart {
   toggle(): boolean;
 }
 
-// The list stands between the conversation and the input: a longer one would push the conversation away.
+// A longer list would push the conversation away.
 const MAX_LINES = 8;
 
 export function createTaskPart({ style, tasks }: TaskPartOptions): TaskPart {
-  /** What the person chose. */
+  /** The choice of the person. */
   let chosen: boolean | undefined;
   const isShown = (): boolean => chosen ?? tasks().some(({ state }) => state !== "done");
 

@@ -38,7 +38,7 @@ interface Conversation {
   readonly wasEchoed: boolean;
   /** The bytes that were written from the message to the end of the run. */
   readonly bytes: number;
-  /** What the agent received after all of it was typed. */
+  /** The message that the agent received after all of it was typed. */
   readonly received: string;
 }
 
