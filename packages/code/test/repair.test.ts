@@ -42,8 +42,8 @@ describe("keelson -p with a model over each wire", () => {
       .finished;
 
     expect(workspace.server.refused).toEqual([]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^All 18 tests pass\./)]);
-    expect(stderr).toMatch(/5 of 18 tests fail:/);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^## All 18 tests pass\n/)]);
+    expect(stderr).toMatch(/5 of 18 tests fail\n/);
     expect(stderr).toContain(`✔ complete · ${model} · 8 turns`);
     expect((await runProjectTests(workspace.project)).counts).toMatchObject({ total: 18, passed: 18 });
     expect((await changedFiles(BROKEN_PROJECT, workspace.project)).map(({ path }) => path)).toEqual(["src/money.js", "src/split.js"]);

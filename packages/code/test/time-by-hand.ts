@@ -31,8 +31,8 @@ Object.assign(globalThis, {
 const { emit } = process.stdin;
 process.stdin.emit = function (this: typeof process.stdin, event: string | symbol, ...args: unknown[]): boolean {
   const isTaken = Reflect.apply(emit, this, [event, ...args]);
-  // After the command has heard of it, as of any key.
-  if (event === "data" && String(args[0]).includes(PAUSE)) setImmediate(passTime);
+  // After the command has heard of it, as of any key, and before it hears of the next one.
+  if (event === "data" && String(args[0]).includes(PAUSE)) passTime();
   return isTaken;
 };
 

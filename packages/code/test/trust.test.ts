@@ -253,21 +253,21 @@ describe("what a repository brings", () => {
     );
     keys.write("y\r");
     // The prompt, above the status line.
-    await until(/› \n[^\n]*claude-sonnet-5 · /);
+    await until(/›\s+[^\n]*claude-sonnet-5 · /);
     keys.write("go\r");
-    await until(/done[\s\S]*✔ complete[\s\S]*› \n[^\n]*claude-sonnet-5 · /);
+    await until(/done[\s\S]*✔ complete[\s\S]*›\s+[^\n]*claude-sonnet-5 · /);
     expect(seen(workspace).heron).toBe(true);
 
     await writeFile(join(workspace.project, "AGENTS.md"), "Say the word heron and plover.");
     keys.write("go again\r");
     await until(
-      /left out, since nobody trusts it as it is: AGENTS\.md\. To use it: \/trust[\s\S]*✔ complete[\s\S]*› \n[^\n]*claude-sonnet-5 · /,
+      /left out, since nobody trusts it as it is: AGENTS\.md\. To use it: \/trust[\s\S]*✔ complete[\s\S]*›\s+[^\n]*claude-sonnet-5 · /,
     );
     expect(seen(workspace)).toMatchObject({ heron: false, plover: false });
     keys.write("/trust\r");
     await until(/Say the word heron and plover\.[\s\S]*Trusted as shown/);
     keys.write("once more\r");
-    await until(/✔ complete[\s\S]*› \n[^\n]*claude-sonnet-5 · /);
+    await until(/✔ complete[\s\S]*›\s+[^\n]*claude-sonnet-5 · /);
     expect(seen(workspace)).toMatchObject({ heron: true, plover: true });
     keys.write("/quit\r");
     expect(await code).toBe(0);

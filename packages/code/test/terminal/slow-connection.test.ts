@@ -62,11 +62,12 @@ async function converse(link?: SlowLinkSpeed): Promise<Conversation> {
   await terminal.untilAll(/› typed meanwhile.*\n.*context/);
   const bytes = Buffer.byteLength(terminal.written()) - Buffer.byteLength(before);
   terminal.type(KEYS.enter);
-  await terminal.until(/Read\.[\s\S]*complete[\s\S]*\n› $/);
+  await terminal.untilAll(/Read\.[\s\S]*complete[\s\S]*\n› \n.*\$0\.0050 · no sandbox$/);
+  const screen = stableScreen(workspace, terminal.transcript().split("\n"));
   const received = JSON.stringify(workspace.server.requests.at(-1)?.body["messages"]);
   terminal.type(`/quit${KEYS.enter}`);
   expect(await terminal.exited).toBe(0);
-  return { screen: stableScreen(workspace, terminal.transcript().split("\n")), wasEchoed, bytes, received };
+  return { screen, wasEchoed, bytes, received };
 }
 
 describe("a connection with 20 KB in a second and 50 ms each way", () => {

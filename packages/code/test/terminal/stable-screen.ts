@@ -1,6 +1,6 @@
 import type { Workspace } from "../keelson-process.ts";
 
-/** Returns rows of a screen without what differs from run to run: folders, ids, times, and the frame of the spinner. */
+/** Returns rows of a screen without what differs from run to run: folders, ids, digests, times, and the frame of the spinner. */
 export function stableScreen(workspace: Pick<Workspace, "project" | "home">, rows: readonly string[]): string {
   return rows
     .map((row) =>
@@ -13,7 +13,8 @@ export function stableScreen(workspace: Pick<Workspace, "project" | "home">, row
         .replace(/^([●✗] .*)(?: {2}|, )0 s$/, "$1")
         .replace(/^(\* .*) 0 s · 0 s$/, "$1 · 0 s")
         .replaceAll(/\b\d+ min ago\b/g, "just now")
-        .replaceAll(/\b[\da-f]{8}(-[\da-f-]{27})?\b/g, "<id>"),
+        .replaceAll(/\b[\da-f]{8}(-[\da-f-]{27})?\b/g, "<id>")
+        .replaceAll(/\b(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{12}\b/g, "<digest>"),
     )
     .join("\n");
 }
