@@ -15,7 +15,7 @@ function recorded(name: string, into: string[]): ConversationWatcher {
 
 const PROMPT: Prompt = {
   ...{ columns: 80, style: createStyle(false), commands: [], model: "m", mode: "default", effort: undefined },
-  ...{ lastAsked: undefined, run: undefined, choose: undefined },
+  ...{ reading: undefined, lastAsked: undefined, run: undefined, choose: undefined },
   changeModel() {},
   changeMode() {},
   changeEffort() {},
