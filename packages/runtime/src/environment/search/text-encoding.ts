@@ -8,7 +8,7 @@ const BINARY_PROBE_BYTES = 8192;
 /** Enough to recognise an encoding. */
 const SAMPLE_BYTES = 64 * 1024;
 const COMMON_SHARE = 0.9;
-/** In a text of fewer western letters than this, nothing else may stand: some NULs among other bytes can be anything. */
+/** A text of fewer western letters than this must hold nothing else: a few NULs among other bytes can be anything. */
 const TELLING_LETTERS = 8;
 const LINE_FEED = 10;
 
