@@ -26,6 +26,9 @@ describe("detectEncoding", () => {
     ["damaged UTF-8", Buffer.concat([Buffer.from("é "), Buffer.of(0xe9, 0xff), Buffer.from(" 日本\n")]), "bytes"],
     ["a picture", Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), "binary"],
     ["a NUL before a text", Buffer.from("\0foo\n"), "binary"],
+    ["a NUL before a letter of two bytes", Buffer.from("\0é\n"), "binary"],
+    ["a NUL before a word and a tab", Buffer.from("\0_\t\n"), "binary"],
+    ["a word of UTF-16LE without a mark", utf16("ok\n", "le", false), "utf-16le", "ok\n"],
     ["UTF-32", Buffer.from("fffe000061000000", "hex"), "binary"],
   ];
   it.each(cases)("recognises %s", (_: string, bytes: Buffer, encoding: TextEncoding, text?: string) => {

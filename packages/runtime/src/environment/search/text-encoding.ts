@@ -8,6 +8,8 @@ const BINARY_PROBE_BYTES = 8192;
 /** Enough to recognise an encoding. */
 const SAMPLE_BYTES = 64 * 1024;
 const COMMON_SHARE = 0.9;
+/** A text of fewer western letters than this must hold nothing else: a few NULs among other bytes can be anything. */
+const TELLING_LETTERS = 8;
 const LINE_FEED = 10;
 
 /** Recognises the encoding of a text by its bytes. */
@@ -49,7 +51,7 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** Recognises UTF-16 of mostly western letters: one byte of nearly each pair is NUL, and never the other. */
+/** Recognises UTF-16 of mostly western letters: one byte of at least half of the pairs is NUL, of each pair in a short text, and never the other. */
 function utf16WithoutMark(bytes: Buffer): "utf-16le" | "utf-16be" | undefined {
   const pairs = bytes.byteLength >> 1;
   let low = 0;
@@ -59,7 +61,8 @@ function utf16WithoutMark(bytes: Buffer): "utf-16le" | "utf-16be" | undefined {
     if (bytes[index + 1] === 0) high++;
   }
   if (bytes.byteLength % 2 === 1 && bytes.byteLength < BINARY_PROBE_BYTES) return undefined;
-  const encoding = low === 0 && high >= pairs / 2 ? "utf-16le" : high === 0 && low >= pairs / 2 ? "utf-16be" : undefined;
+  const isTelling = (letters: number): boolean => letters === pairs || (letters >= TELLING_LETTERS && letters >= pairs / 2);
+  const encoding = low === 0 && isTelling(high) ? "utf-16le" : high === 0 && isTelling(low) ? "utf-16be" : undefined;
   if (encoding === undefined || pairs < 2) return undefined;
   const text = new TextDecoder(encoding).decode(bytes.subarray(0, pairs * 2));
   // The sample may end with half a character.
