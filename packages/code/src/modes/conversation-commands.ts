@@ -1,6 +1,5 @@
 import type { ModelRegistry } from "keelson/providers";
 import type { CommandHost } from "../core/command-host.ts";
-import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import { modelsOfTable, modelsOfVendors } from "../core/known-models.ts";
 import { listSessions } from "../core/listed-session.ts";
 import type { Stores } from "../core/stores.ts";
@@ -80,10 +79,7 @@ export function conversationCommands(options: ConversationCommandsOptions): read
           signal: AbortSignal.timeout(LIST_MS),
           onProblem: (provider, error) => warn(`the models of ${provider} cannot be listed: ${String(error)}`),
         }),
-      effortsOf(model) {
-        const { capabilities, supportedEffortLevels } = models.resolve(model).facts;
-        return capabilities?.effortLevels === false ? [] : (supportedEffortLevels ?? EFFORT_LEVELS);
-      },
+      effortsOf: (model) => current.session.effortsOf(model),
     }),
     ...sessionCommands({
       facts: (topic, view) => sessionFactLines(topic, current.session, { ...view, home, command }),

@@ -1,3 +1,4 @@
+import type { EffortLevel } from "@keelson/protocol";
 import type { Run, RunInput } from "keelson";
 import type { RunTerms } from "../core/run-terms.ts";
 
@@ -7,6 +8,8 @@ export interface ConversationSession {
   readonly terms: RunTerms;
   /** @throws if they are impossible, such as a model without a key */
   change(terms: Partial<RunTerms>): void;
+  /** The levels of effort that a model takes. Empty: none. @throws for a model that is not known here */
+  effortsOf(model: string): readonly EffortLevel[];
   start(content: RunInput): Promise<Run<unknown>>;
   /** Resumes the run of the session, which waits. */
   resume(): Promise<Run<unknown>>;

@@ -153,6 +153,7 @@ function setUp(
       get terms() {
         return terms;
       },
+      effortsOf: () => ["low", "high"],
       change: (changed) => void (terms = { ...terms, ...changed }),
       async start(content) {
         refuse?.();

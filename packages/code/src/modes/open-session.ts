@@ -2,6 +2,7 @@ import type { Content, Executor, JobInfo, SessionId } from "@keelson/protocol";
 import type { Run, RunInput } from "keelson";
 import type { ModelRegistry } from "keelson/providers";
 import { modeOf } from "../core/agent-permissions.ts";
+import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import { type CodingRunner, createCodingRunner } from "../core/coding-runner.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { type Launch, launchToMetadata } from "../core/launch.ts";
@@ -94,6 +95,10 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
       // The agent of a run has the effort that it was made with, whatever was set before.
       const { effort = made.effort } = "effort" in changed ? changed : terms;
       terms = { ...terms, ...changed, effort };
+    },
+    effortsOf(model) {
+      const { capabilities, supportedEffortLevels } = models.resolve(model).facts;
+      return capabilities?.effortLevels === false ? [] : (supportedEffortLevels ?? EFFORT_LEVELS);
     },
     async resume() {
       if (id === undefined) throw new Error("There is no session to go on with.");

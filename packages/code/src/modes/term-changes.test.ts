@@ -1,3 +1,4 @@
+import type { EffortLevel } from "@keelson/protocol";
 import type { Run } from "keelson";
 import { describe, expect, it } from "vitest";
 import type { RunTerms } from "../core/run-terms.ts";
@@ -9,8 +10,9 @@ function open({
   run,
   hasStatusLine = true,
   refuse,
-}: { readonly run?: object; readonly hasStatusLine?: boolean; readonly refuse?: string } = {}) {
-  let terms: RunTerms = { model: "a/one", mode: "default", effort: undefined };
+  own,
+}: { readonly run?: object; readonly hasStatusLine?: boolean; readonly refuse?: string; readonly own?: EffortLevel } = {}) {
+  let terms: RunTerms = { model: "a/one", mode: "default", effort: own };
   const said: string[] = [];
   const failures: string[] = [];
   const changes = createTermChanges({
@@ -22,11 +24,14 @@ function open({
       },
     },
     terms: () => terms,
+    effortsOf: (model) => (model === "b/none" ? [] : ["low", "max"]),
     change(changed) {
       if (refuse !== undefined) throw new Error(refuse);
-      terms = { ...terms, ...changed };
+      const { effort = own } = "effort" in changed ? changed : terms;
+      terms = { ...terms, ...changed, effort };
     },
     say: (line) => void said.push(line),
+    warn: (line) => void said.push(`! ${line}`),
     failed: (error) => void failures.push((error as Error).message),
     hasStatusLine,
   });
@@ -43,6 +48,21 @@ describe("createTermChanges", () => {
     expect(said).toEqual(["model: b/two", "mode: accept-edits (edits of files in the project run, too)", "effort: max"]);
     changes.effort(undefined);
     expect([terms().effort, said.at(-1)]).toEqual([undefined, "effort: as the session was started"]);
+  });
+
+  it("takes back an effort that the next model does not take, and says so", () => {
+    const { changes, terms, said } = open();
+    changes.effort("max");
+    changes.model("b/two");
+    expect([terms().effort, said.at(-1)]).toEqual(["max", "model: b/two"]);
+    changes.model("b/none");
+    expect([terms().effort, said.at(-1)]).toEqual([undefined, "b/none does not take the effort max: it is as the session was started"]);
+  });
+
+  it("warns of a model that does not take the effort with which the session was started", () => {
+    const { changes, said } = open({ own: "low" });
+    changes.model("b/none");
+    expect(said.at(-1)).toBe("! this session was started with the effort low, which b/none does not take: choose another model");
   });
 
   it("changes the run under way first, and the terms once the run has accepted it", async () => {

@@ -8,9 +8,13 @@ export interface TermChangesOptions {
   readonly slot: Pick<RunSlot, "run" | "withRun">;
   /** The terms of later runs. */
   terms(): RunTerms;
+  /** The levels of effort that a model takes. Empty: none. */
+  effortsOf(model: string): readonly EffortLevel[];
   /** Changes them. @throws if they are impossible, such as a model without a key */
   change(changed: Partial<RunTerms>): void;
   say(line: string): void;
+  /** Shows a problem that keeps nothing from working. */
+  warn(text: string): void;
   failed(error: unknown): void;
   /** True if the mode is in sight anyway. */
   readonly hasStatusLine: boolean;
@@ -26,18 +30,36 @@ export interface TermChanges {
   cycleMode(): void;
 }
 
-export function createTermChanges({ slot, terms, change, say, failed, hasStatusLine }: TermChangesOptions): TermChanges {
+export function createTermChanges(options: TermChangesOptions): TermChanges {
+  const { slot, terms, effortsOf, change, say, warn, failed, hasStatusLine } = options;
   /** The mode that was asked for last. The run accepts it a little later, and the key may be pressed again before. */
   let wanted: PermissionMode | undefined;
 
-  /** @param line said if the terms are accepted. A run at work has an event that says it. */
-  function accept(changed: Partial<RunTerms>, line?: string): void {
+  /** @param line said if the terms are accepted. A run at work has an event that says it. @returns whether they are */
+  function accept(changed: Partial<RunTerms>, line?: string): boolean {
     try {
       change(changed);
       if (line !== undefined) say(line);
+      return true;
     } catch (error) {
       failed(error);
+      return false;
     }
+  }
+
+  /** Takes back an effort that was chosen for another model, because each message to one that does not take it would fail. */
+  function fitEffort(): void {
+    const { model, effort } = terms();
+    if (effort === undefined || effortsOf(model).includes(effort)) return;
+    setEffort(undefined, `${printableLine(model)} does not take the effort ${effort}: it is as the session was started`);
+    const { effort: own } = terms();
+    if (slot.run === undefined && own !== undefined && !effortsOf(model).includes(own))
+      warn(`this session was started with the effort ${own}, which ${printableLine(model)} does not take: choose another model`);
+  }
+
+  function setEffort(level: EffortLevel | undefined, line: string): void {
+    const hasRun = slot.withRun((run) => void run.setEffort(level ?? null).then(() => accept({ effort: level }), failed));
+    if (!hasRun) accept({ effort: level }, line);
   }
 
   function setMode(mode: PermissionMode, isTold: boolean): void {
@@ -58,15 +80,13 @@ export function createTermChanges({ slot, terms, change, say, failed, hasStatusL
 
   return {
     model(name) {
-      const accepted = (): void =>
-        accept({ model: name }, `model: ${printableLine(name)}${slot.run === undefined ? "" : " from the next turn"}`);
+      const accepted = (): void => {
+        if (accept({ model: name }, `model: ${printableLine(name)}${slot.run === undefined ? "" : " from the next turn"}`)) fitEffort();
+      };
       if (!slot.withRun((run) => void run.setModel(name).then(accepted, failed))) accepted();
     },
     mode: (mode) => setMode(mode, true),
-    effort(level) {
-      const hasRun = slot.withRun((run) => void run.setEffort(level ?? null).then(() => accept({ effort: level }), failed));
-      if (!hasRun) accept({ effort: level }, `effort: ${level ?? "as the session was started"}`);
-    },
+    effort: (level) => setEffort(level, `effort: ${level ?? "as the session was started"}`),
     cycleMode: () => setMode(nextMode(wanted ?? terms().mode), !hasStatusLine),
   };
 }
