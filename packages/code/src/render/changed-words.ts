@@ -14,6 +14,10 @@ export const ADDED: Look = { role: "added" };
 const REMOVED_WORD: Look = { role: "removed-word" };
 const ADDED_WORD: Look = { role: "added-word" };
 
+export function isChangedWord(look: Look | undefined): boolean {
+  return look === REMOVED_WORD || look === ADDED_WORD;
+}
+
 /** Marks the words that changed between removed lines and the added lines after them, one by one. */
 export function markChangedWords(rows: readonly DiffRow[]): DiffRow[] {
   const marked = [...rows];

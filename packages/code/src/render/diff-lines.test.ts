@@ -30,6 +30,17 @@ describe("diffLines", () => {
     expect(plain("a\nb", "a\nc")).toEqual(["  a", "- b", "+ c"]);
   });
 
+  it("shows a changed line in several rows if the changed word is beyond the end of the first", () => {
+    const before = 'const title = "A page about the sea";';
+    expect(plain(before, before.replace("sea", "sun"), { columns: 30 })).toEqual(
+      ['- const title = "A page about ', '  the sea";', '+ const title = "A page about ', '  the sun";'].map((line) => line.trimEnd()),
+    );
+    expect(plain(before, before.replace("title", "words"), { columns: 30 })).toEqual([
+      '- const title = "A page about…',
+      '+ const words = "A page about…',
+    ]);
+  });
+
   it("cuts a wide line with an ellipsis, or shows all of it in several rows", () => {
     const after = "const value = someFunction(first, second, third);";
     expect(plain("", after, { columns: 30, numbers: true })).toEqual(["1 + const value = someFunctio…"]);

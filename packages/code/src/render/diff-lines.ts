@@ -6,7 +6,7 @@ import type { Look, Row } from "../markdown/span.ts";
 import { createTheme, type Theme } from "../markdown/theme.ts";
 import { breakRow, cutRows, rowWidth } from "../markdown/wrap-spans.ts";
 import type { Style } from "../text/style.ts";
-import { ADDED, markChangedWords, REMOVED } from "./changed-words.ts";
+import { ADDED, isChangedWord, markChangedWords, REMOVED } from "./changed-words.ts";
 import { type DiffRow, patchedFile, rowsOfHunks, rowsOfPatch, rowsOfPatchText } from "./diff-rows.ts";
 import { foldNote, type KeepFolded } from "./fold-lines.ts";
 
@@ -71,7 +71,7 @@ function paintedLines(rows: readonly DiffRow[], options: DiffOptions): string[] 
   const width = Math.max(4, columns - gutter - 2);
   const paint = ({ row, code }: ColouredRow): string[] => {
     if (row.sign === "@") return [`${" ".repeat(gutter)}${hunkLine({ style })}`];
-    const parts = whole ? brokenRow(code, width) : [shortened(code, width)];
+    const parts = whole || hidesChange(row, width) ? brokenRow(code, width) : [shortened(code, width)];
     return parts.map((part, index) =>
       paintRow(
         [
@@ -125,6 +125,12 @@ function colouredRows(rows: readonly DiffRow[], { highlight, path }: DiffOptions
     if (row.sign === "+" && !isNew) return { row, code: row.marked ?? plain };
     return { row, code: row.marked ?? code ?? plain };
   });
+}
+
+/** True if a changed word of the row is beyond so many columns: cut there, the lines before and after would look the same. */
+function hidesChange({ marked = [] }: DiffRow, columns: number): boolean {
+  const last = marked.findLastIndex(({ look }) => isChangedWord(look));
+  return last >= 0 && rowWidth(marked.slice(0, last + 1)) > columns - 1 && rowWidth(marked) > columns;
 }
 
 function shortened(row: Row, columns: number): Row {
