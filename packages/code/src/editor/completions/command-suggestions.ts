@@ -1,7 +1,7 @@
 import { fuzzyMatch } from "@earendil-works/pi-tui";
 import type { SlashCommandTable } from "../../slash-commands/slash-command-table.ts";
 import type { SlashCommand, Suggestion } from "../../slash-commands/slash-command.ts";
-import { type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
+import type { CompletionSource } from "./completion-source.ts";
 
 /** The penalty of a match in a description, which is longer than a name. */
 const DESCRIPTION_PENALTY = 1_000;
@@ -18,7 +18,7 @@ export function createCommandSuggestions(table: Pick<SlashCommandTable, "command
       const { command = "", argument = "" } = /^\/(?<command>\S+)\s+(?<argument>.*)$/.exec(before)?.groups ?? {};
       const suggestions = await table.find(command)?.complete?.(argument);
       if (signal.aborted || suggestions === undefined || suggestions.length === 0) return undefined;
-      return { prefix: argument, suggestions: suggestions.slice(0, MAX_SUGGESTIONS) };
+      return { prefix: argument, suggestions };
     },
   };
 }

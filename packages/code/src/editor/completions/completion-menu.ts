@@ -2,13 +2,7 @@ import type { AutocompleteProvider } from "@earendil-works/pi-tui";
 import { displayWidth, truncated } from "../../text/display-width.ts";
 import { printableLine } from "../../text/printable.ts";
 import { fromEditable, toEditable } from "../stand-ins.ts";
-import {
-  type Completion,
-  type CompletionOptions,
-  type CompletionPlace,
-  type CompletionSource,
-  MAX_SUGGESTIONS,
-} from "./completion-source.ts";
+import type { Completion, CompletionOptions, CompletionPlace, CompletionSource } from "./completion-source.ts";
 
 /** A source of completions as the editor of the library asks it, with what the menu shows last. */
 export interface CompletionMenu {
@@ -58,7 +52,7 @@ export function createCompletionMenu({ source, columns, onProblem }: CompletionM
       // The library inserts the only suggestion of a key.
       if (isReopened && found.suggestions.length === 1) return null;
       last = { ...found, before };
-      const suggestions = found.suggestions.slice(0, MAX_SUGGESTIONS).map(({ value, label = value.trimEnd(), ...more }) => ({
+      const suggestions = found.suggestions.map(({ value, label = value.trimEnd(), ...more }) => ({
         ...{ value, label: printableLine(label) },
         description: more.description === undefined ? undefined : printableLine(more.description),
       }));

@@ -29,9 +29,6 @@ export interface CompletionSource {
   complete(place: CompletionPlace, options: CompletionOptions): Promise<Completion | undefined>;
 }
 
-/** At most this many suggestions are offered. */
-export const MAX_SUGGESTIONS = 20;
-
 /** Returns a source that asks several, in order, for the first completion. */
 export function firstCompletion(sources: readonly CompletionSource[]): CompletionSource {
   return {

@@ -221,6 +221,15 @@ describe("the menu of the editor", () => {
     expect(rows(40)).toEqual(["  → /help"]);
   });
 
+  it("lists every command, and goes round from the first to the last", async () => {
+    const suggestions = Array.from({ length: 40 }, (_, index) => ({ value: `/command-${index} ` }));
+    const { editor, type, menu } = setUp({ complete: async ({ before }) => ({ prefix: before, suggestions }) });
+    type("/");
+    await menu();
+    type("\u001b[A");
+    expect(editor.part.rows({ columns: 60, rows: 20 }).lines.join("\n")).toContain("→ /command-39");
+  });
+
   it("closes with Esc, and leaves Enter to the message then", async () => {
     const { editor, sent, type, menu } = setUp();
     type("/");

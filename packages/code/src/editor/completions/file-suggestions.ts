@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 import type { Suggestion } from "../../slash-commands/slash-command.ts";
-import { type Completion, type CompletionSource, MAX_SUGGESTIONS } from "./completion-source.ts";
+import type { Completion, CompletionSource } from "./completion-source.ts";
 import { nearestPaths, type ProjectFiles } from "./project-files.ts";
 import { rankPaths } from "./rank-paths.ts";
 
@@ -22,6 +22,9 @@ interface TypedPath {
   readonly hasMark: boolean;
   readonly isQuoted: boolean;
 }
+
+/** A person types on rather than read a longer list. */
+const MAX_SUGGESTIONS = 20;
 
 const MENTION = /(?:^|[\s([{<`'"、。，])(?<prefix>@(?:"(?<quoted>[^"]*)|(?<plain>[^\s"]*)))$/;
 const WORD = /(?:^|\s)(?<prefix>[^\s"]+)$/;
