@@ -32,6 +32,7 @@ export function sourceOf({ scope, file }: Pick<FoundServer, "scope" | "file">): 
 
 function stateWords({ state, item, config }: FoundServer, command: string): readonly string[] {
   if (state === "untrusted") return [`not trusted: ${command} trust accept ${printableLine(item?.path ?? "")}`];
+  if (state === "next-start") return ["trusted: used from the next start"];
   if (state === "shadowed") return ["not used: another file has one of that name"];
   return [
     ...(item === undefined ? [] : ["trusted"]),

@@ -17,8 +17,11 @@ export interface FoundServer {
   readonly config: McpServerConfig;
   /** Of a project's. */
   readonly item?: ProjectItem;
-  /** `untrusted`: it is the project's, and nobody trusts it as it is. `shadowed`: a file that counts for more has one of that name. */
-  readonly state: "usable" | "disabled" | "untrusted" | "shadowed";
+  /**
+   * `untrusted`: it is the project's, and nobody trusts it as it is. `next-start`: it was trusted since this process began, which does not use it.
+   * `shadowed`: a file that counts for more has one of that name.
+   */
+  readonly state: "usable" | "disabled" | "untrusted" | "next-start" | "shadowed";
 }
 
 export interface FoundServers {

@@ -14,7 +14,7 @@ export interface ServersOfRuns extends AsyncDisposable {
   readonly toolSources: readonly ToolSource[];
   /** Starts them, so that they are there when the first run asks for them. Nobody has to: runs start them, too. */
   start(): void;
-  /** Everything that is configured, as it was found when this was made, with the state of each server that is used. */
+  /** Everything that is configured, as it was found when this was made, with the state of each server that is used, and what was trusted since. */
   states(): Promise<ServerStates>;
 }
 
@@ -48,19 +48,25 @@ export interface ServersOfRunsOptions {
 /** In `-p`: such a run has no later turn in which a server that comes late would be of use. */
 export const UNATTENDED_WAIT_MS = 10_000;
 
-function withoutServers({ servers, problems }: FoundServers): ServersOfRuns {
+function withoutServers({ servers, problems }: FoundServers, trust: ProjectTrust): ServersOfRuns {
   return {
     toolSources: [],
     start() {},
-    states: async () => ({ servers: servers.map((server) => ({ server })), problems }),
+    states: async () => ({ servers: await Promise.all(servers.map((server) => unusedState(server, trust))), problems }),
     async [Symbol.asyncDispose]() {},
   };
+}
+
+/** The state of a server that this process does not use. */
+async function unusedState(server: FoundServer, trust: ProjectTrust): Promise<ServerState> {
+  const isTrustedSince = server.state === "untrusted" && server.item !== undefined && (await trust.allows(server.item));
+  return { server: isTrustedSince ? { ...server, state: "next-start" } : server };
 }
 
 /** The servers that are configured for a launch and may be used; what is wrong with others is told. */
 export async function serversOfRuns(options: ServersOfRunsOptions): Promise<ServersOfRuns> {
   const { launch, policy, home, trust, environment, startupWaitMs, onLeftOut, onProblem } = options;
-  if (launch.agent.mcp === false) return withoutServers({ servers: [], problems: [] });
+  if (launch.agent.mcp === false) return withoutServers({ servers: [], problems: [] }, trust);
   const found = await findServers({ home, trust, environment, file: launch.agent.mcpConfig });
   const { servers, problems } = found;
   for (const { message } of problems) onProblem(message);
@@ -69,7 +75,7 @@ export async function serversOfRuns(options: ServersOfRunsOptions): Promise<Serv
     if (state === "shadowed") onProblem(`${file}: the server "${name}" is not used, since another file has one of that name.`);
   }
   const usable = servers.filter(({ state }) => state === "usable");
-  if (usable.length === 0) return withoutServers(found);
+  if (usable.length === 0) return withoutServers(found, trust);
   const { openServers } = await import("./open-servers.ts");
   const { cwd, agent } = launch;
   const manager = openServers({ servers: usable, cwd, home, trust, environment, sandbox: agent.sandbox === true, policy });
@@ -78,7 +84,7 @@ export async function serversOfRuns(options: ServersOfRunsOptions): Promise<Serv
     start: () => void manager.startAll(),
     async states() {
       const states = servers.map(async (server): Promise<ServerState> => {
-        if (!usable.includes(server)) return { server };
+        if (!usable.includes(server)) return unusedState(server, trust);
         const status = manager.status(server.name);
         if (status.state !== "connected") return { server, status };
         // The status of a server says why it lists no tools.
