@@ -51,4 +51,16 @@ describe("softWrapped", () => {
     expect(softWrapped("take abcdefghijklmnop", 10)).toEqual(["take", "abcdefghijklmnop"]);
     expect(softWrapped("", 10)).toEqual([""]);
   });
+
+  it("begins later rows behind the mark of the first, also behind a number", () => {
+    expect(softWrapped("– notes are not trusted", 14)).toEqual(["– notes are", "  not trusted"]);
+    expect(softWrapped("12  ✔ AGENTS.md is used", 18)).toEqual(["12  ✔ AGENTS.md is", "      used"]);
+    expect(softWrapped("12 pears and 3 melons", 14)).toEqual(["12 pears and 3", "melons"]);
+  });
+
+  it("shows no dot between facts at the end of a row", () => {
+    const style = createStyle(true);
+    expect(softWrapped("one · two · three", 11)).toEqual(["one · two", "three"]);
+    expect(softWrapped(`one ${style.dim("·")} two`, 6)).toEqual([`one${style.dim("·").replace("·", "")}`, "two"]);
+  });
 });

@@ -19,13 +19,19 @@ export function wrapped(line: string, columns: number): string[] {
   }
 }
 
+/** The indentation of a line with the mark, and the number before it, that its text follows. */
+const MARK = /^ *(?:\d+ +(?=[–✔✗] ))?(?:[-*•–✔✗●!?›·│] +)?/u;
+// oxlint-disable-next-line no-control-regex -- the dot may have a colour
+const LAST_DOT = / ((?:\u001b\[[\d;]*m)*)·((?:\u001b\[[\d;]*m)*)$/;
+
 /**
  * Returns rows of a line that is painted, broken only at spaces: a word that is longer than a row, such as a token to copy, is wrapped by the
- * terminal. Rows after the first are indented as far as the line.
+ * terminal. Rows after the first begin below the text of the first, behind its indentation and its mark. A dot between two facts is not shown at the
+ * end of a row.
  */
 export function softWrapped(line: string, columns: number): string[] {
   if (paintedWidth(line) <= columns) return [line];
-  const indent = /^ */.exec(stripVTControlCharacters(line))?.[0] ?? "";
+  const indent = " ".repeat(displayWidth(MARK.exec(stripVTControlCharacters(line))?.[0] ?? ""));
   const rows: string[] = [];
   const [first = "", ...words] = line.split(" ");
   let row = first;
@@ -33,7 +39,7 @@ export function softWrapped(line: string, columns: number): string[] {
   for (const word of words) {
     const added = paintedWidth(word);
     if (width > indent.length && width + 1 + added > columns) {
-      rows.push(row);
+      rows.push(row.replace(LAST_DOT, "$1$2"));
       row = indent + word;
       width = indent.length + added;
     } else {
