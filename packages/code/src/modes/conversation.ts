@@ -61,8 +61,11 @@ export interface ConversationOptions {
 
 /** What a person does in a terminal, turned into runs, answers and steering. */
 export interface Conversation {
-  /** A message or a command. */
-  message(text: string): void;
+  /**
+   * A message or a command.
+   * @param options.isShown true if the terminal shows the line where it was typed. Default false.
+   */
+  message(text: string, options?: { readonly isShown?: boolean }): void;
   /** A line that was typed as an answer. */
   answer(text: string): void;
   interrupt(): void;
@@ -109,8 +112,10 @@ export function createConversation(options: ConversationOptions): Conversation {
   const terms = createTermChanges({
     slot,
     terms: () => session().terms,
+    effortsOf: (model) => session().effortsOf(model),
     change: (changed) => session().change(changed),
     say,
+    warn: note,
     failed,
     hasStatusLine,
   });
@@ -211,8 +216,8 @@ export function createConversation(options: ConversationOptions): Conversation {
   }
 
   /** Shows a message when it is sent: one that waits can still be edited. */
-  function deliver(text: string): void {
-    say("", ...sentLines(text, { style, folds: reading?.folds }));
+  function deliver(text: string, isShown = false): void {
+    if (!isShown) say("", ...sentLines(text, { style, folds: reading?.folds }), "");
     const line = parseSlashLine(text);
     if (line === undefined) return send(text);
     // A run whose end was shown takes a moment to leave its session.
@@ -239,14 +244,14 @@ export function createConversation(options: ConversationOptions): Conversation {
   }
 
   return {
-    message(text) {
+    message(text, { isShown = false } = {}) {
       warned = false;
       // The outcome of a run that is over says the same as its last event.
       if (!over) failures.clear();
       if (text.trim() === "") return;
       const waits = queue !== undefined && !over && parseSlashLine(text) === undefined && slot.withRun(() => {});
       if (waits) queue.send(text);
-      else deliver(text);
+      else deliver(text, isShown);
     },
     answer(text) {
       warned = false;
@@ -269,7 +274,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (!asking.back() && slot.withRun(() => interruptKeys?.escape())) stopping = true;
     },
     end,
-    deliver,
+    deliver: (text) => deliver(text),
     cycleMode: () => terms.cycleMode(),
     follow(followed) {
       following = follow(followed);

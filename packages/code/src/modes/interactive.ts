@@ -65,11 +65,12 @@ export async function converse(
   host: CommandHost,
 ): Promise<number> {
   const { stdin, stdout, environment, command, now } = host;
+  const { screenReader: isSpoken } = terminal;
   const colors = wantsColors(stdout, environment);
   const style = createStyle(colors && terminal.theme !== "none");
-  const screen = openScreen(stdout, { environment, screenReader: terminal.screenReader });
+  const screen = openScreen(stdout, { environment, screenReader: isSpoken });
   const folds = createFoldedOutputs();
-  const isAsked = terminal.theme === "auto" && style.colors && !terminal.screenReader;
+  const isAsked = terminal.theme === "auto" && style.colors && !isSpoken;
   const background = isAsked ? await askBackground({ input: stdin, write: (text) => stdout.write(text) }) : undefined;
   const reading = await loadReading({
     ...{ colors, environment, folds, setting: terminal.theme, background },
@@ -131,7 +132,7 @@ export async function converse(
   });
 
   // A terminal that edits the lines itself must send keys and pastes as they are, and a dumb one would print the sequences.
-  const enter = (): Pick<TerminalModes, "leave"> => (terminal.screenReader ? { leave() {} } : enterTerminal(stdout, { process }));
+  const enter = (): Pick<TerminalModes, "leave"> => (isSpoken ? { leave() {} } : enterTerminal(stdout, { process }));
 
   const refreshStatus = (): void => void status.refresh().catch((error: unknown) => warn(String(error)));
 
@@ -155,7 +156,7 @@ export async function converse(
 
   const person = createPersonInput({
     ...{ stdin, screen, style, environment, history: earlier },
-    isSpoken: terminal.screenReader === true,
+    isSpoken,
     cwd: () => current.session.plan.launch.cwd,
     exec: () => current.session.exec,
     completions: createPromptCompletions({
@@ -167,7 +168,7 @@ export async function converse(
     onChange: () => screen.changed({ soon: true }),
     onTyped: (text) => void typed.push(text),
     onOwnCommandEnd: () => status.readBranch(),
-    onMessage: (text) => conversation.message(text),
+    onMessage: (text) => conversation.message(text, { isShown: isSpoken }),
     onAnswer: (text) => conversation.answer(text),
     onInterrupt: () => conversation.interrupt(),
     onEscape: () => conversation.escape(),
@@ -206,8 +207,8 @@ export async function converse(
     giveBack: person.giveBack,
     giveUp: () => host.exit(130),
     quit: leave,
-    ...(!terminal.screenReader && { choose: picking.choose }),
-    hasStatusLine: !terminal.screenReader,
+    ...(!isSpoken && { choose: picking.choose }),
+    hasStatusLine: !isSpoken,
     onEvent(event) {
       status.see(event);
       if (tasks.see(event)) screen.changed();
@@ -246,7 +247,7 @@ export async function converse(
   let modes = enter();
   try {
     listCommands();
-    if (!terminal.screenReader) {
+    if (!isSpoken) {
       screen.part("activity", taskList.part);
       screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
     }

@@ -69,7 +69,7 @@ export interface PersonInput {
 
 export function createPersonInput(options: PersonInputOptions): PersonInput {
   const { stdin, screen, style, environment, onChange, onMessage, onEscape, onKey } = options;
-  const { outside = (program) => program(), readClipboard = () => readClipboardImage({ environment }) } = options;
+  const { isSpoken = false, outside = (program) => program(), readClipboard = () => readClipboardImage({ environment }) } = options;
   const { suspendProcess: suspend = suspendProcess } = options;
   const attachments = createAttachments({ cwd: () => options.cwd() });
   const ownCommands = createOwnCommands({ screen, style, exec: () => options.exec() });
@@ -84,12 +84,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       if (text.trim() !== "") options.onTyped?.(text);
       const line = parseShellLine(text);
       if (line === undefined) return onMessage(text);
-      screen.block([
-        "",
-        ...printable(`$ ${line.command}`)
-          .split("\n")
-          .map((row) => style.bold(row)),
-      ]);
+      if (!isSpoken) screen.block(["", ...printable(`$ ${line.command}`).split("\n").map(style.bold)]);
       void ownCommands.run(line.command).then(options.onOwnCommandEnd);
     },
     onInterrupt() {
@@ -108,8 +103,9 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       else if (!takeBack()) warn("No message waits: the agent has read what you sent, or reads it before its next step.");
     },
   };
-  const input: TerminalInput =
-    options.isSpoken === true ? createLineInput({ ...heard, onPrompt: (text) => screen.block([text]) }) : createTerminalInput(heard);
+  const input: TerminalInput = isSpoken
+    ? createLineInput({ ...heard, onPrompt: (text) => screen.block([text]) })
+    : createTerminalInput(heard);
 
   function giveBack(texts: readonly string[]): void {
     input.setDraft([...texts, input.draft()].filter((text) => text !== "").join("\n"));
