@@ -15,7 +15,7 @@ const versionOf = (name: string): string =>
   (JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")) as Manifest).version;
 /** Optional peers of keelson, and the programs' own libraries, in the versions of the workspace. */
 const PEERS = ["@lydell/node-pty", "@modelcontextprotocol/client", "@modelcontextprotocol/server", "@vscode/ripgrep", "node-diff3"];
-const OTHERS = ["vitest", "fast-check", "zod"];
+const OTHERS = ["vitest", "fast-check", "zod", "@xterm/headless"];
 const exact = (names: readonly string[]): readonly string[] => names.map((name) => `${name}@${versionOf(name)}`);
 
 let failed = 0;
@@ -72,6 +72,7 @@ try {
       await use("a client of an MCP server", folder, ["mcp-client.ts"]);
       await use("ripgrep, a sandbox, a terminal, a merge", folder, ["machine.ts"]);
       await use("the command", folder, ["command.ts", join(folder, "node_modules", ".bin", "keelson")]);
+      await use("a terminal", folder, ["terminal.ts", join(folder, "node_modules", ".bin", "keelson")]);
       await use("a day of work", folder, ["work.ts", join(folder, "node_modules", ".bin", "keelson")]);
     }
     await use("the command of a global prefix", npm, ["command.ts", join(global, "bin", "keelson")]);
