@@ -139,7 +139,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
     queue,
     async outgoing(text) {
       const { content, sent, problems } = await attachments.attach(text);
-      if (sent.length > 0) screen.block(sent.map((line) => style.dim(`  ${line}`)));
+      if (sent.length > 0) screen.block([...sent.map((line) => style.dim(`  ${line}`)), ""]);
       for (const problem of problems) warn(problem);
       const results = ownCommands.takeResults();
       if (results.length === 0) return content;
