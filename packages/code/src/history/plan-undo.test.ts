@@ -64,6 +64,18 @@ describe("planUndo", () => {
   });
 });
 
+describe("planUndo of a path that is back in its former state between two steps", () => {
+  it("leads to that state, also if a change was recorded twice", () => {
+    const [one, two] = [begin(), begin()];
+    const twice = foldJournal([HEAD, one, end(one.step, change("/p/a", "1", "2")), two, end(two.step, change("/p/a", "1", "2"))]);
+    expect(planUndo(twice.steps)).toEqual([{ path: "/p/a", from: file("2"), to: file("1"), isCut: false }]);
+    const more = foldJournal([HEAD, one, end(one.step, change("/p/a", "1", "2")), two, end(two.step, change("/p/a", "1", "3"))]);
+    expect(planUndo(more.steps)).toEqual([{ path: "/p/a", from: file("3"), to: file("1"), isCut: false }]);
+    const others = foldJournal([HEAD, one, end(one.step, change("/p/a", "1", "2")), two, end(two.step, change("/p/a", "3", "4"))]);
+    expect(planUndo(others.steps)).toMatchObject([{ path: "/p/a", isCut: true }]);
+  });
+});
+
 describe("planRedo", () => {
   const object: FileState = { type: "object", size: 1, key: "k" };
   const folder: FileState = { type: "folder", mode: 0o755 };

@@ -13,7 +13,7 @@ import { chosenSteps, type CompareStates, joinedChanges, planRedo, planUndo, typ
 import type { ProjectStore } from "./project-store.ts";
 import { closeEdit, recoverSteps } from "./recover-steps.ts";
 import { runUndo, type UndoOutcome } from "./run-undo.ts";
-import { markJob, snapshotChanges } from "./snapshot-changes.ts";
+import { markJob, recordForOpen, snapshotChanges } from "./snapshot-changes.ts";
 import { folderOf, nameOf } from "./system-path.ts";
 import { readState } from "./take-snapshot.ts";
 import { EMPTY_INDEX } from "./tree-index.ts";
@@ -74,7 +74,7 @@ export class ProjectHistory {
         this.#isTrimmed = true;
         notes.push(...trimHistory(this.store));
       }
-      notes.push(...(await snapshotChanges(this.store, "open")).notes);
+      notes.push(...(await snapshotChanges(this.store, recordForOpen(this.store))).notes);
       return { step: this.#open(kind, call), notes };
     });
   }
@@ -82,10 +82,10 @@ export class ProjectHistory {
   /** Takes a snapshot after a command. @returns the changes, and what of them cannot be undone */
   async end(step: BegunStep): Promise<{ readonly changes: readonly Change[]; readonly notes: readonly HistoryNote[] }> {
     return this.#locked(async () => {
-      const found = await snapshotChanges(this.store, "caller");
-      const changes = markJob({ ...step, owner: "", number: 0 }, found.changes, this.store.parts.now());
-      this.#close(step, changes);
-      return { changes, notes: found.notes };
+      const mark = (changes: readonly Change[]): readonly Change[] =>
+        markJob({ ...step, owner: "", number: 0 }, changes, this.store.parts.now());
+      const { changes, notes } = await snapshotChanges(this.store, (found) => this.#close(step, mark(found)));
+      return { changes: mark(changes), notes };
     });
   }
 
@@ -96,7 +96,7 @@ export class ProjectHistory {
     const open = destroyed.filter((pattern) => index === undefined || !isKnown(index, pattern));
     if (open.every(({ path }) => !isInCovered(path, parts, index?.externals ?? []))) return this.uncoveredNow(open);
     return this.#locked(async () => {
-      await snapshotChanges(this.store, "open");
+      await snapshotChanges(this.store, recordForOpen(this.store));
       return this.uncoveredNow(open);
     });
   }
@@ -150,7 +150,7 @@ export class ProjectHistory {
   async undo(session: string, choice: UndoChoice, { takesUnclear = false }: { readonly takesUnclear?: boolean } = {}): Promise<UndoResult> {
     return this.#locked(async () => {
       this.#requireIdle(session);
-      await snapshotChanges(this.store, "open");
+      await snapshotChanges(this.store, recordForOpen(this.store));
       const steps = chosenSteps(this.#state(session).steps, choice, this.#isSame);
       if (steps.length === 0) return { steps, done: [], left: [] };
       const ids = steps.map(({ id }) => id);
@@ -160,7 +160,7 @@ export class ProjectHistory {
         moves: planUndo(steps, this.#isSame),
         takesUnclear,
       });
-      await snapshotChanges(this.store, "caller");
+      await snapshotChanges(this.store);
       return { steps, ...outcome };
     });
   }
@@ -169,14 +169,14 @@ export class ProjectHistory {
   async redo(session: string): Promise<UndoResult> {
     return this.#locked(async () => {
       this.#requireIdle(session);
-      await snapshotChanges(this.store, "open");
+      await snapshotChanges(this.store, recordForOpen(this.store));
       const { undos, steps } = this.#state(session);
       const last = undos.at(-1);
       if (last === undefined) return { steps: [], done: [], left: [] };
       const moves = planRedo(last.done);
       const own = rootSession(session);
       const outcome = await runUndo(this.store, { session: own, steps: last.steps, moves, redoes: last.id, takesUnclear: true });
-      await snapshotChanges(this.store, "caller");
+      await snapshotChanges(this.store);
       return { steps: steps.filter(({ id }) => last.steps.includes(id)), ...outcome };
     });
   }
@@ -184,7 +184,7 @@ export class ProjectHistory {
   /** Returns the changes of steps that are not undone, joined, oldest first; all of them without a choice. */
   async changes(session: string, choice?: UndoChoice): Promise<{ readonly steps: readonly Step[]; readonly changes: readonly Change[] }> {
     return this.#locked(async () => {
-      await snapshotChanges(this.store, "open");
+      await snapshotChanges(this.store, recordForOpen(this.store));
       const { steps } = this.#state(session);
       const chosen = choice === undefined ? undoableSteps(steps) : chosenSteps(steps, choice, this.#isSame);
       return { steps: chosen, changes: joinedChanges(chosen, this.#isSame) };

@@ -19,30 +19,34 @@ export async function recoverSteps(store: ProjectStore): Promise<void> {
     const { pending } = foldJournal(store.journal(step.session).read());
     if (pending?.id === step.id) await finishUndo(store, step.session, pending);
     store.open.close(step.id);
-    await snapshotChanges(store, "caller");
+    await snapshotChanges(store);
   }
   for (const step of dead.filter(({ kind }) => kind === "edit")) {
     removeEditDrafts(store, step);
     closeEdit(store, step);
   }
   const commands = dead.filter(({ kind }) => kind === "command" || kind === "job");
-  const last = commands.at(-1);
-  if (last === undefined) return;
-  const { changes } = await snapshotChanges(store, "caller");
+  if (commands.length === 0) return;
   const beat = Math.max(...commands.map(({ id }) => store.open.lastBeat(id)));
-  const index = store.index();
-  const marked = changes.map((change): Change => {
-    // Content is what could be lost: folders are removed only if they are empty.
-    const changedAt = change.after?.type === "folder" ? undefined : index?.entries.get(change.path)?.stamp?.ctimeMs;
-    return changedAt === undefined || changedAt <= beat + BEAT_GRACE_MS ? change : { ...change, unclear: "after-kill" };
+  await snapshotChanges(store, (changes, { entries }) => {
+    const marked = changes.map((change): Change => {
+      // Content is what could be lost: folders are removed only if they are empty.
+      const changedAt = change.after?.type === "folder" ? undefined : entries.get(change.path)?.stamp?.ctimeMs;
+      return changedAt === undefined || changedAt <= beat + BEAT_GRACE_MS ? change : { ...change, unclear: "after-kill" };
+    });
+    store.sync(statesOf(marked));
+    // A process that was killed after it had recorded the end of a step may have left it here.
+    const unended = commands.filter(({ id, session }) => isOpenIn(store, session, id));
+    for (const step of unended)
+      store
+        .journal(step.session)
+        .append([{ type: "end", step: step.id, at: store.parts.now(), changes: step === unended.at(-1) ? marked : [], isRecovered: true }]);
   });
-  store.sync(statesOf(marked));
-  for (const step of commands) {
-    store
-      .journal(step.session)
-      .append([{ type: "end", step: step.id, at: store.parts.now(), changes: step === last ? marked : [], isRecovered: true }]);
-    store.open.close(step.id);
-  }
+  for (const { id } of commands) store.open.close(id);
+}
+
+function isOpenIn(store: ProjectStore, session: string, id: string): boolean {
+  return foldJournal(store.journal(session).read()).steps.some((step) => step.id === id && step.isOpen);
 }
 
 /** Closes an edit of which it is known which files it was to change. */
