@@ -91,7 +91,7 @@ describe("createPersonInput", () => {
       { type: "image", mediaType: "image/png", data: PNG.toString("base64") },
       { type: "text", text: " what is this?" },
     ]);
-    expect(shown).toEqual(["  image #1: clipboard 2×3"]);
+    expect(shown).toEqual(["  image #1: clipboard 2×3", ""]);
   });
 
   it("says why there is no image", async () => {
