@@ -30,6 +30,14 @@ describe("a document in an installed package", () => {
     );
   });
 
+  it("names the package of the coding agent for its guides, and none for what stays in the repository", () => {
+    const document = "docs/guides/skills.md";
+    const stagedPath = (path: string): string | undefined => (path === document ? document : undefined);
+    expect(
+      stagedLinks("[files](../existing-files.md), [tried](../dependencies.md)", { document, stagedPath, repositoryUrl: undefined }),
+    ).toBe("files (`docs/existing-files.md` of the package `@keelson/code`), tried (`docs/dependencies.md`)");
+  });
+
   it("links from a README to the guides beside it", () => {
     const document = "packages/runtime/README.md";
     expect(stagedLinks("[hooks](../../docs/guides/hooks.md)", { document, stagedPath: inRuntime, repositoryUrl: undefined })).toBe(

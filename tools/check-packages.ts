@@ -67,6 +67,7 @@ function flawsOfPage(staged: string): readonly string[] {
       ? []
       : ["README.md does not begin with the line that installs the package"]),
     ...(name !== "keelson" || documents.includes("docs/guides/hooks.md") ? [] : ["docs/ is missing"]),
+    ...(name !== "@keelson/code" || documents.includes("docs/coding-agent.md") ? [] : ["docs/coding-agent.md is missing"]),
     ...fields.map((field) => `package.json has no ${field}`),
     ...(manifest.keywords?.length ? [] : ["package.json has no keywords"]),
     ...(manifest.scripts === undefined ? [] : [`package.json has scripts: ${Object.keys(manifest.scripts).join(", ")}`]),

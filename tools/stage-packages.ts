@@ -3,6 +3,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { entriesOf, publishedPackages, type PackageFolder } from "./package-entries.ts";
+import { packageOfGuide } from "./package-of-guide.ts";
 import { root } from "./run-command.ts";
 import { stageDeclarationMaps } from "./stage-declaration-maps.ts";
 import { stagedLinks } from "./staged-links.ts";
@@ -34,12 +35,10 @@ for (const published of publishedPackages()) {
   }
 }
 
-/** Returns the paths of the documents that travel inside the main package, where programs and people that use it find them. */
+/** Returns the paths of the documents that travel inside a package, where programs and people that use it find them. */
 function guidesOf({ manifest }: PackageFolder): readonly string[] {
-  if (manifest.name !== "keelson") return [];
   const documents = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".md"));
-  // Results of soaks and measurements are about the repository.
-  return documents.filter((path) => !path.startsWith("evidence/")).map((path) => `docs/${path}`);
+  return documents.map((path) => `docs/${path}`).filter((path) => packageOfGuide(path) === manifest.name);
 }
 
 /** Where the sources are, once they have a public address: `repository` of the workspace's own manifest. */

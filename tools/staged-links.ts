@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { packageOfGuide } from "./package-of-guide.ts";
 
 export interface StagedLinksOptions {
   /** The path of the document in the repository, as in "docs/guides/hooks.md". */
@@ -20,7 +21,8 @@ export function stagedLinks(text: string, { document, stagedPath, repositoryUrl 
     const inPackage = stagedPath(path);
     if (inPackage !== undefined) return `[${words}](${posix.relative(folder, inPackage)}${anchor})`;
     if (repositoryUrl !== undefined) return `[${words}](${repositoryUrl.replace(/\/+$/, "")}/blob/main/${path}${anchor})`;
-    const place = path.startsWith("docs/") ? `\`${path}\` of the package \`keelson\`` : `\`${path}\``;
+    const home = packageOfGuide(path);
+    const place = home === undefined ? `\`${path}\`` : `\`${path}\` of the package \`${home}\``;
     return words.includes(path) ? words : `${words} (${place})`;
   });
 }
