@@ -64,7 +64,7 @@ function decisionWords(decision: Decision, style: Style): string {
   const by = decision.by === undefined ? "" : ` by ${printableLine(decision.by)}`;
   const reason = "reason" in decision && decision.reason !== undefined ? `: ${truncated(printableLine(decision.reason), 200)}` : "";
   const rules = decision.type === "allow-always" && decision.rules !== undefined ? `: ${decision.rules.map(printableLine).join(", ")}` : "";
-  const line = `${decision.type}${by}${reason}${rules}`;
+  const line = `${decision.type === "supply" ? "answered" : decision.type}${by}${reason}${rules}`;
   return decision.type === "deny" || decision.type === "abort" || decision.type === "fail"
     ? style.red(`✗ ${line}`)
     : style.green(`✓ ${line}`);
