@@ -37,7 +37,7 @@ const edit = (path: string, before: string, after: string): object => ({
 
 /** A conversation with each kind of thing that a person sees and does. */
 async function converse(options: ScreenOptions): Promise<string> {
-  await using program = await openProgram(keelson);
+  const program = await openProgram(keelson);
   const { project, requests } = program;
   await program.put("src/total.ts", "export const total = (a: number, b: number) => a - b;\n");
   program.script(
@@ -116,6 +116,7 @@ async function converse(options: ScreenOptions): Promise<string> {
   await again.until(/Doubled\.[\s\S]*\n› ?\n[^\n]+$/);
   again.type(`/quit${ENTER}`);
   equal(await again.exited, 0);
+  await program[Symbol.asyncDispose]();
   return screen.written();
 }
 
