@@ -57,7 +57,7 @@ describe("createSessionStatus", () => {
       { id: "job_2", command: "y", status: "exited" },
     ]);
     await status.refresh();
-    expect(status.facts()).toEqual({ ...TERMS, context: undefined, inSandbox: true, jobs: 1, branch: "main", cost: "1" });
+    expect(status.facts()).toEqual({ ...TERMS, context: undefined, compactAt: 0.4, inSandbox: true, jobs: 1, branch: "main", cost: "1" });
     expect(frames()).toBeGreaterThan(0);
   });
 

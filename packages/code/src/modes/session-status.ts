@@ -1,6 +1,8 @@
 import { addUsd, type AgentEvent, type JobInfo, type Usd, ZERO_USD } from "@keelson/protocol";
 import type { SessionView } from "keelson";
 import type { ModelRegistry } from "keelson/providers";
+import { compactedAt } from "../core/compaction.ts";
+import { contextWindowOf } from "../core/context-window.ts";
 import { readBranch } from "../core/git-state.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { StatusFacts } from "../render/status-line.ts";
@@ -73,6 +75,7 @@ export function createSessionStatus({ source, models, changed, onProblem }: Sess
       const { terms, inSandbox } = source();
       return {
         ...{ ...terms, context, inSandbox, jobs, branch },
+        compactAt: compactedAt(models, terms.model),
         cost: cost === null || running === null ? null : addUsd(cost, running),
       };
     },
@@ -123,12 +126,6 @@ export function createSessionStatus({ source, models, changed, onProblem }: Sess
 }
 
 function utilizationOf({ context }: Pick<SessionView, "context">, models: Pick<ModelRegistry, "resolve">): number | undefined {
-  if (context === undefined) return undefined;
-  try {
-    const { contextWindow } = models.resolve(context.model).facts;
-    return contextWindow === undefined ? undefined : Math.min(1, context.tokens / contextWindow);
-  } catch {
-    // The environment gives no access to the model of the last request.
-    return undefined;
-  }
+  const contextWindow = context && contextWindowOf(models, context.model);
+  return context === undefined || contextWindow === undefined ? undefined : Math.min(1, context.tokens / contextWindow);
 }

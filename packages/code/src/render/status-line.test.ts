@@ -9,6 +9,7 @@ const FACTS: StatusFacts = {
   model: "anthropic/claude-sonnet-5",
   effort: "high",
   context: 0.12,
+  compactAt: 0.4,
   cost: usd("1.5"),
   mode: "accept-edits",
   inSandbox: true,
@@ -17,7 +18,7 @@ const FACTS: StatusFacts = {
 };
 
 function lineAt(columns: number, facts: StatusFacts = FACTS, colors = false): string {
-  const { lines } = createStatusLine({ style: createStyle(colors), compactAt: 0.4, facts: () => facts }).rows({ columns, rows: 1 });
+  const { lines } = createStatusLine({ style: createStyle(colors), facts: () => facts }).rows({ columns, rows: 1 });
   expect(lines).toHaveLength(1);
   return lines[0] ?? "";
 }
@@ -38,7 +39,7 @@ describe("createStatusLine", () => {
   });
 
   it("says nothing of facts that there are none of", () => {
-    const line = lineAt(120, { model: "local/one", cost: null as Usd | null, mode: "default", inSandbox: false, jobs: 0 });
+    const line = lineAt(120, { model: "local/one", compactAt: 0.4, cost: null as Usd | null, mode: "default", inSandbox: false, jobs: 0 });
     expect(line).toBe("default · local/one · cost unknown · no sandbox");
   });
 

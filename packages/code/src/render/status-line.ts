@@ -12,6 +12,8 @@ export interface StatusFacts {
   readonly effort?: EffortLevel | undefined;
   /** The part of the context window that the last request took. Absent: it is unknown. */
   readonly context?: number | undefined;
+  /** The part of the context window from which the conversation is shortened. */
+  readonly compactAt: number;
   /** The cost of the session. `null`: a part of it has no known price. */
   readonly cost: Usd | null;
   readonly mode: PermissionMode;
@@ -24,8 +26,6 @@ export interface StatusFacts {
 
 export interface StatusLineOptions {
   readonly style: Style;
-  /** The part of the context window from which the conversation is shortened. */
-  readonly compactAt: number;
   /** Asked at each frame. */
   facts(): StatusFacts;
 }
@@ -36,15 +36,15 @@ const NEAR_COMPACTION = 0.8;
 const LOOSE: ReadonlySet<PermissionMode> = new Set(["accept-edits", "bypass-all"]);
 
 /** The last row of the live region. It shows as many facts as there is room for. */
-export function createStatusLine({ style, compactAt, facts }: StatusLineOptions): LivePart {
+export function createStatusLine({ style, facts }: StatusLineOptions): LivePart {
   return {
-    rows: ({ columns }) => ({ lines: [statusText(facts(), { style, compactAt, columns })] }),
+    rows: ({ columns }) => ({ lines: [statusText(facts(), { style, columns })] }),
   };
 }
 
 function statusText(
-  { model, effort, context, cost, mode, inSandbox, jobs, branch }: StatusFacts,
-  { style, compactAt, columns }: Pick<StatusLineOptions, "style" | "compactAt"> & { readonly columns: number },
+  { model, effort, context, compactAt, cost, mode, inSandbox, jobs, branch }: StatusFacts,
+  { style, columns }: Pick<StatusLineOptions, "style"> & { readonly columns: number },
 ): string {
   const name = printableLine(model);
   const percent = context === undefined ? "" : `${Math.round(100 * context)}%`;
