@@ -3,7 +3,8 @@
 
 const FIRST = 0xf0000;
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
-const HELD = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const HELD =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]/g;
 const STAND_IN = /[\u{f0000}-\u{fffff}]/gu;
 /** Also the keys of long pastes: see `pasted-texts.ts`. */
 const RESERVED = /[\u{f0000}-\u{10ffff}]/gu;

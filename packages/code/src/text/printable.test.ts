@@ -10,6 +10,13 @@ it("drops whole escape sequences and pictures what is left of control characters
   expect(printable("\u001b[32mgreen\u001b[39m\r\nbell\u0007 \u007f \u0085")).toBe("green\nbell␇ ␡ \ufffd");
 });
 
+it("shows characters in which text can be hidden by their code, and keeps the flags of regions that are spelled in them", () => {
+  const tags = String.fromCodePoint(0xe0068, 0xe0069);
+  expect(printable(`a${tags}b\u3164`)).toBe("a<U+E0068><U+E0069>b<U+3164>");
+  const scotland = `\u{1f3f4}${String.fromCodePoint(0xe0067, 0xe0062, 0xe0073, 0xe0063, 0xe0074, 0xe007f)}`;
+  expect(printable(scotland)).toBe(scotland);
+});
+
 it("lets no control character through, whatever comes", () => {
   fc.assert(
     fc.property(

@@ -3,10 +3,13 @@ import { stripVTControlCharacters } from "node:util";
 // Anything a terminal could obey: C0 but for tab and newline, DEL and C1.
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-// Marks that reorder or hide what stands beside them ("Trojan Source").
-const HIDDEN = /[\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]/g;
-// oxlint-disable-next-line no-control-regex -- see above
-const SUSPECT = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]/;
+// Marks that reorder or hide what stands beside them ("Trojan Source"), and characters that nobody sees, in which text can be hidden.
+const UNSEEN =
+  "\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028\\u2029\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\u{e0000}-\\u{e007f}\\u{e0100}-\\u{e01ef}";
+/** A flag of a region, such as that of Scotland, is spelled in tags. */
+const REGION_FLAG = "\\u{1f3f4}[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}";
+const HIDDEN = new RegExp(`(${REGION_FLAG})|[${UNSEEN}]`, "gu");
+const SUSPECT = new RegExp(`[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f${UNSEEN}]`, "u");
 
 /**
  * Text of a model or a tool, made safe for a terminal: nothing in it can move the cursor, change the title or the
@@ -18,7 +21,11 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/\r\n/g, "\n")
     .replace(CONTROL, picture)
-    .replace(HIDDEN, (character) => `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+    .replace(HIDDEN, (character, flag: string | undefined) => flag ?? `<U+${codeOf(character)}>`);
+}
+
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
 /** The same on one line: newlines and tabs too become pictures. */
