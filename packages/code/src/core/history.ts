@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 
 const MAX_LINES = 500;
@@ -11,12 +12,24 @@ export async function readHistory(path: string): Promise<readonly string[]> {
     .toReversed();
 }
 
-/** Each line is a JSON string, since what was pasted may have several. */
-export async function writeHistory(path: string, newestFirst: readonly string[]): Promise<void> {
-  const lines = newestFirst.slice(0, MAX_LINES).toReversed();
+/**
+ * Adds a line immediately, because a conversation may end at any moment, and others add theirs. It is a JSON string, since what was pasted may
+ * have several lines.
+ */
+export function appendHistory(path: string, line: string): void {
+  appendFileSync(path, encodeLine(line), { mode: 0o600 });
+}
+
+/** Removes the oldest lines of a history that has become long. */
+export async function trimHistory(path: string): Promise<void> {
+  const lines = (await readHistory(path)).slice(0, MAX_LINES).toReversed();
   const draft = `${path}.${process.pid}`;
-  await writeFile(draft, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
+  await writeFile(draft, lines.map(encodeLine).join(""), { mode: 0o600 });
   await rename(draft, path);
+}
+
+function encodeLine(line: string): string {
+  return `${JSON.stringify(line)}\n`;
 }
 
 function decodeLine(line: string): string[] {

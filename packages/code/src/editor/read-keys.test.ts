@@ -163,10 +163,10 @@ describe("createKeyReader", () => {
     expect(heard.keys).toEqual(["\u001b]", "hello", "\r"]);
   });
 
-  it("ends a paste without an end at Ctrl-C, with its text", () => {
+  it.each(["\u0003", "\u001b[99;5u", "\u001b[27;5;99~"])("ends a paste without an end at Ctrl-C, sent as %j, with its text", (ctrlC) => {
     const heard = setUp();
     heard.push("\u001b[200~half");
-    heard.push("\u0003");
+    heard.push(ctrlC);
     heard.push("x");
     expect([heard.pastes, heard.keys]).toEqual([["half"], ["x"]]);
   });

@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import type { After } from "../terminal/after-reading.ts";
+import { keyAction } from "./keys.ts";
 import { beginsString, isReport, nextToken } from "./key-sequence.ts";
 
 export interface KeyReaderOptions {
@@ -27,7 +28,6 @@ export const STRING_MS = 2_000;
 
 const PASTE_START = "\u001b[200~";
 const PASTE_END = "\u001b[201~";
-const CTRL_C = "\u0003";
 
 export function createKeyReader({ after, onKey, onPaste, onReport }: KeyReaderOptions): KeyReader {
   const decoder = new StringDecoder("utf8");
@@ -70,7 +70,7 @@ export function createKeyReader({ after, onKey, onPaste, onReport }: KeyReaderOp
       const text = typeof chunk === "string" ? chunk : decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
       if (text === "") return;
       // A terminal that lost the end of a paste would swallow every key after it.
-      if (paste !== undefined && text === CTRL_C) pending = PASTE_END;
+      if (paste !== undefined && keyAction(text) === "interrupt") pending = PASTE_END;
       else pending += text;
       read(false);
       if (isInString) return;

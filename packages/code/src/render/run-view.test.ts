@@ -49,6 +49,10 @@ function call(name: string, input: JsonValue, output: JsonValue, { isError = fal
 }
 
 describe("createRunView", () => {
+  it("writes what has streamed when the run goes on without this view", () => {
+    expect(shown(start, delta("half a sent"), { type: "detached", reason: "the lease was lost" } as never).all).toMatch(/half a sent\n/);
+  });
+
   it("shows the list of tasks in the place of the arguments and the result of the call that wrote it", () => {
     const tasks = [
       { text: "Read", state: "done" },
@@ -84,7 +88,7 @@ describe("createRunView", () => {
       { type: "effort-switch", from: null, to: "high" },
     );
     expect(notes).toContain("⇄ permission mode: plan-only → default\n");
-    expect(notes).toContain("⇄ effort: as the agent has it → high\n");
+    expect(notes).toContain("⇄ effort: default → high\n");
   });
 
   it("streams words to one stream and everything else to the other, with a footer", () => {

@@ -214,6 +214,10 @@ export function createRunView({
       case "run-suspend":
         finish(event.reason, event.at, status.figures);
         break;
+      case "detached":
+        words.end();
+        status.end();
+        break;
       case "error":
         words.end();
         status.end();

@@ -31,7 +31,13 @@ describe("createTaskPart", () => {
     expect([toggle(), shown()]).toEqual([true, []]);
     become([{ text: "write", state: "done" }]);
     expect([toggle(), shown()]).toEqual([true, ["☑ write"]]);
-    expect(open([]).toggle()).toBe(false);
+  });
+
+  it("keeps no choice that was made before there was a list", () => {
+    const { shown, toggle, become } = open([]);
+    expect([toggle(), toggle()]).toEqual([false, false]);
+    become([{ text: "write", state: "doing" }]);
+    expect(shown()).toEqual(["◐ write"]);
   });
 
   it("takes few rows of a long list, and no more than there are", () => {

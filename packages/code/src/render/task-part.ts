@@ -15,6 +15,8 @@ export interface TaskPart {
   readonly part: LivePart;
   /** Hides the list, or shows it. @returns false if it is empty */
   toggle(): boolean;
+  /** Forgets the choice of the person, because another session is open. */
+  forget(): void;
 }
 
 // A longer list would push the conversation away.
@@ -32,8 +34,12 @@ export function createTaskPart({ style, tasks }: TaskPartOptions): TaskPart {
       }),
     },
     toggle() {
+      if (tasks().length === 0) return false;
       chosen = !isShown();
-      return tasks().length > 0;
+      return true;
+    },
+    forget() {
+      chosen = undefined;
     },
   };
 }
