@@ -10,7 +10,7 @@ export interface AskBackgroundOptions {
 }
 
 /** The time that a terminal has for its answer. It is spent by terminals that answer nothing at all. */
-const PATIENCE_MS = 500;
+const ANSWER_TIMEOUT_MS = 500;
 
 // Every terminal answers the second query, and answers in order: a terminal that does not know the first one costs no time.
 const QUERIES = "\u001b]11;?\u001b\\\u001b[c";
@@ -36,7 +36,7 @@ export async function askBackground({ input, write, after = afterReading }: AskB
   input.on("end", resolve);
   input.resume();
   write(QUERIES);
-  const cancel = after(PATIENCE_MS, resolve);
+  const cancel = after(ANSWER_TIMEOUT_MS, resolve);
   await promise;
   cancel();
   input.off("data", onData);

@@ -18,7 +18,7 @@ export interface AttentionOptions {
 }
 
 /** The duration from which the end of a run is notified of: a person waits for a shorter one. */
-export const WORTH_TELLING_MS = 10_000;
+export const MIN_NOTIFIED_RUN_MS = 10_000;
 
 /** Sets the title of the terminal, and notifies when the agent waits for an answer or is done after a while. */
 export function createAttention({ name, setTitle, notify, now }: AttentionOptions): Attention {
@@ -37,7 +37,7 @@ export function createAttention({ name, setTitle, notify, now }: AttentionOption
       const took = since === undefined ? 0 : now() - since;
       since = undefined;
       show("");
-      if (took > WORTH_TELLING_MS) notify({ title: name, body: ending });
+      if (took > MIN_NOTIFIED_RUN_MS) notify({ title: name, body: ending });
     },
   };
 }

@@ -37,7 +37,7 @@ export async function chooseSession(
 
   return askPerson<string | undefined>(
     {
-      prompt: shown.length === 1 ? "go on with [1], or leave with Enter › " : `go on with [1-${shown.length}], or leave with Enter › `,
+      prompt: shown.length === 1 ? "continue [1], or leave with Enter › " : `continue [1-${shown.length}], or leave with Enter › `,
       read(line, choose) {
         const given = line.trim();
         if (given === "") return choose(undefined);

@@ -122,7 +122,9 @@ function switching({ current, conversation, host, replaced }: ConversationComman
       replaced();
       return resumes;
     });
-    return id === undefined || id === current.session.id ? [] : [`the session before is kept: ${host.command} -r ${id}`];
+    return id === undefined || id === current.session.id
+      ? []
+      : [`the previous session is kept; continue it with: ${host.command} -r ${id}`];
   };
   return {
     begin: () => leave(() => current.begin().then(() => false)),

@@ -10,6 +10,8 @@ export interface ConversationSession {
   change(terms: Partial<RunTerms>): void;
   /** The levels of effort that a model takes. Empty: none. @throws for a model that is not known here */
   effortsOf(model: string): readonly EffortLevel[];
+  /** Returns the part of the context window from which the conversation is shortened. */
+  compactAt(): number;
   start(content: RunInput): Promise<Run<unknown>>;
   /** Resumes the run of the session, which waits. */
   resume(): Promise<Run<unknown>>;

@@ -154,6 +154,7 @@ function setUp(
         return terms;
       },
       effortsOf: () => ["low", "high"],
+      compactAt: () => 0.4,
       change: (changed) => void (terms = { ...terms, ...changed }),
       async start(content) {
         refuse?.();
@@ -641,6 +642,7 @@ describe("createConversation", () => {
     const given: string[] = [];
     const queue = {
       send: (text: string) => void waiting.push(text),
+      hold: () => void given.push("held"),
       following: (events: AsyncIterable<AgentEvent>) => events,
       takeAll: () => waiting.splice(0),
     };
@@ -665,7 +667,29 @@ describe("createConversation", () => {
     stopped.conversation.escape();
     stopped.fake.end({ reason: "stopped" });
     await stopped.conversation.settled();
-    expect([stopped.started, given]).toEqual([["a/one: go"], ["never mind"]]);
+    expect([stopped.started, given]).toEqual([["a/one: go"], ["held", "never mind"]]);
+  });
+
+  it("leaves and gives messages back if the run that was to be stopped cannot be started", async () => {
+    const given: string[] = [];
+    const waiting: string[] = [];
+    const queue = {
+      send: (text: string) => void waiting.push(text),
+      hold() {},
+      following: (events: AsyncIterable<AgentEvent>) => events,
+      takeAll: () => waiting.splice(0),
+    };
+    const fails = (): never => {
+      throw new Error("the disk is full");
+    };
+    const { conversation, quits } = setUp(fails, [], { queue, giveBack: (texts) => void given.push(...texts) });
+    conversation.message("go");
+    conversation.message("use npm");
+    conversation.interrupt();
+    await conversation.settled();
+    expect(given).toEqual(["use npm"]);
+    conversation.end();
+    expect(quits()).toBe(1);
   });
 
   it("sends a message as it is prepared for the agent, to a new run and to the one under way", async () => {
@@ -689,13 +713,13 @@ describe("createConversation", () => {
     conversation.message("are you there?");
     await settle();
     expect(started).toEqual([]);
-    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/at work/);
+    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/still working/);
     opened.resolve(true);
     await replaced;
     await settle();
     expect([started, fake.did]).toEqual([[], ["steer are you there?"]]);
     conversation.message("/why");
-    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/at work/);
+    await expect(conversation.replaceSession(async () => false)).rejects.toThrow(/still working/);
     fake.end({});
     await conversation.settled();
     expect(shown()).toContain("nothing was asked yet");

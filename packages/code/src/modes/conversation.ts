@@ -1,11 +1,11 @@
 import type { AgentEvent, SessionId } from "@keelson/protocol";
 import type { Run, RunInput } from "keelson";
-import { COMPACT_AT } from "../core/compaction.ts";
 import type { ChooseFrom } from "../pickers/choose-from.ts";
 import { createContextWarning } from "../render/context-warning.ts";
 import { createRunView } from "../render/run-view.ts";
 import { PROMPT, sentLines } from "../render/sent-lines.ts";
 import { parseSlashLine } from "../slash-commands/parse-slash-line.ts";
+import { BUSY } from "../slash-commands/switch-commands.ts";
 import type { SlashCommandTable } from "../slash-commands/slash-command-table.ts";
 import type { Reading } from "../markdown/reading.ts";
 import type { Screen } from "../terminal/screen.ts";
@@ -108,7 +108,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   const failed = failures.show;
   const slot = createRunSlot();
   const steered = createSteeredMessages();
-  const onContext = createContextWarning(COMPACT_AT);
+  const onContext = createContextWarning(() => session().compactAt());
   const terms = createTermChanges({
     slot,
     terms: () => session().terms,
@@ -204,6 +204,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       await slot.open(begin, follow);
     } catch (error) {
       failed(error);
+      stopping = false;
+      giveBack(queue?.takeAll() ?? []);
       if (leaving) quit();
     }
   }
@@ -231,16 +233,21 @@ export function createConversation(options: ConversationOptions): Conversation {
     await on.steer(typeof content === "string" ? content : { role: "user", content });
   }
 
-  /** Has the run end; a second time is left to who wants more than that. */
+  /** Stops the run after its step. Later calls do nothing. @returns false if there is no run */
   function stop(): boolean {
-    if (!stopping) stopping = slot.withRun(() => interruptKeys?.ctrlC());
+    if (!stopping && slot.withRun(() => interruptKeys?.ctrlC())) noteStop();
     return stopping;
+  }
+
+  function noteStop(): void {
+    stopping = true;
+    queue?.hold();
   }
 
   function end(): void {
     leaving = stop();
     if (!leaving) return quit();
-    note("leaving when it has stopped; Ctrl-C aborts it");
+    note("leaving when the agent has stopped; Ctrl-C aborts the run");
   }
 
   return {
@@ -260,7 +267,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     interrupt() {
       if (slot.withRun(() => interruptKeys?.ctrlC())) {
-        stopping = true;
+        noteStop();
         // What is half edited must not stay in the line of somebody who gives up.
         asking.back();
         return;
@@ -271,7 +278,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       say(style.dim("Ctrl-C again leaves (or /quit)"));
     },
     escape() {
-      if (!asking.back() && slot.withRun(() => interruptKeys?.escape())) stopping = true;
+      if (!asking.back() && slot.withRun(() => interruptKeys?.escape())) noteStop();
     },
     end,
     deliver: (text) => deliver(text),
@@ -281,7 +288,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       return following;
     },
     async replaceSession(act) {
-      if (replacing !== undefined || slot.withRun(() => {})) throw new Error("The session is at work. Press Esc first, then try again.");
+      if (replacing !== undefined || slot.withRun(() => {})) throw new Error(BUSY);
       const replaced = (async () => {
         const resumes = await act();
         waiting = false;

@@ -64,5 +64,5 @@ export function decisionLines({ waits, resume }: DecisionCommands): string[] {
       : [...printable(asked).split("\n"), "Answer with one of:"]),
     ...commands.map((command) => `  ${printableLine(command)}`),
   ]);
-  return [...lines, waits.length > 0 ? "Then go on with:" : "Go on with:", `  ${resume}`];
+  return [...lines, waits.length > 0 ? "Then continue with:" : "Continue with:", `  ${resume}`];
 }

@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import type { ModelRegistry } from "keelson/providers";
-import { COMPACT_AT } from "../core/compaction.ts";
 import type { CommandHost } from "../core/command-host.ts";
-import { readHistory, writeHistory } from "../core/history.ts";
+import { appendHistory, readHistory, trimHistory } from "../core/history.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
 import { resumeCost } from "../core/resume-cost.ts";
 import type { Stores } from "../core/stores.ts";
@@ -81,7 +80,6 @@ export async function converse(
   let tasks = watchTasks();
   const taskList = createTaskPart({ style, tasks: () => tasks.tasks });
   const earlier = await readHistory(stores.home.history);
-  const typed: string[] = [];
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   const warn = (text: string): void => screen.block(noticeLines(text, { style, folds }));
   let table: SlashCommandTable = createSlashCommandTable([]);
@@ -98,6 +96,7 @@ export async function converse(
     if (place.leftOut.size > 0) warn(leftOutLine([...place.leftOut.values()], "/trust"));
     for (const notice of [...notices, ...place.problems]) warn(notice);
     tasks = watchTasks();
+    taskList.forget();
     if (id !== undefined) {
       const view = await session.runner.sessions.get(id);
       tasks = watchTasks(tasksOf(view));
@@ -142,8 +141,10 @@ export async function converse(
     },
     find: (name) => watchedCommand(table.find(name), watcher),
   };
+  let isOutside = false;
   /** Gives the terminal to a program until it ends. */
   async function outside<Result>(program: () => Promise<Result>): Promise<Result> {
+    isOutside = true;
     screen.suspend();
     modes.leave();
     try {
@@ -151,6 +152,7 @@ export async function converse(
     } finally {
       modes = enter();
       screen.resume();
+      isOutside = false;
     }
   }
 
@@ -166,7 +168,7 @@ export async function converse(
       home: environment["HOME"],
     }),
     onChange: () => screen.changed({ soon: true }),
-    onTyped: (text) => void typed.push(text),
+    onTyped: (text) => appendHistory(stores.home.history, text),
     onOwnCommandEnd: () => status.readBranch(),
     onMessage: (text) => conversation.message(text, { isShown: isSpoken }),
     onAnswer: (text) => conversation.answer(text),
@@ -177,7 +179,7 @@ export async function converse(
       if (action === "mode") conversation.cycleMode();
       if (action === "tasks") showTasks();
       if (action === "open-output") conversation.message("/open");
-      if (action === "redraw") screen.changed({ soon: true });
+      if (action === "redraw") screen.redraw();
     },
     deliver: (text) => conversation.deliver(text),
     onReport(report) {
@@ -237,7 +239,10 @@ export async function converse(
   }
 
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.
-  const onInterrupt = (): void => conversation.interrupt();
+  const onInterrupt = (): void => {
+    // The program that has the terminal gets it, too, and it is meant for that one.
+    if (!isOutside) person.interrupt();
+  };
   const onTerminate = (): void => {
     picking.leave();
     conversation.end();
@@ -249,7 +254,7 @@ export async function converse(
     listCommands();
     if (!isSpoken) {
       screen.part("activity", taskList.part);
-      screen.part("status", createStatusLine({ style, compactAt: COMPACT_AT, facts: status.facts }));
+      screen.part("status", createStatusLine({ style, facts: status.facts }));
     }
     screen.part("input", person.part);
     input.message(PROMPT);
@@ -266,9 +271,9 @@ export async function converse(
     screen.control(title.restore());
     screen.close();
     modes.leave();
-    await writeHistory(stores.home.history, [...typed.toReversed(), ...earlier]);
+    await trimHistory(stores.home.history);
   }
   const { id } = current.session;
-  if (id !== undefined && isKept) stdout.write(`${style.dim(`go on with: ${command} -r ${id}`)}\n`);
+  if (id !== undefined && isKept) stdout.write(`${style.dim(`continue with: ${command} -r ${id}`)}\n`);
   return 0;
 }

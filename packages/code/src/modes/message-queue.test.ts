@@ -52,6 +52,19 @@ describe("createMessageQueue", () => {
     expect([delivered, queue.takeAll()]).toEqual([["one", "two"], ["three"]]);
   });
 
+  it("keeps the messages for a run that is being stopped, also while its calls run, until it has ended", async () => {
+    const { queue, delivered, after } = setUp();
+    await after("turn-start", "tool-calls-start");
+    queue.hold();
+    queue.send("not so");
+    await after("tool-calls-complete", "turn-start", "tool-calls-start");
+    expect([delivered, queue.takeAll()]).toEqual([[], ["not so"]]);
+    queue.send("go on");
+    expect(delivered).toEqual([]);
+    await after("tool-calls-start");
+    expect(delivered).toEqual(["go on"]);
+  });
+
   it("gives back the last message that the run does not have", async () => {
     const { queue, after, shown } = setUp();
     await after("turn-start");

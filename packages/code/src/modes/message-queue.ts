@@ -20,6 +20,8 @@ export interface MessageQueue {
   /** The messages that wait. */
   readonly part: LivePart;
   send(text: string): void;
+  /** Keeps all messages until the run has ended, because it is being stopped and would not respond to them. */
+  hold(): void;
   /** Passes the events of a run on, and hands over the messages when the run is about to read them. */
   following(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
   /** Removes the last message that waits, so that it can be edited. @returns `undefined` if the run has all of them */
@@ -34,8 +36,10 @@ export function createMessageQueue({ style, onChange, deliver }: MessageQueueOpt
   let waiting: readonly string[] = [];
   /** True between the calls of a response and the next response. */
   let isReading = false;
+  let isHeld = false;
 
   function handOver(): void {
+    if (isHeld) return;
     isReading = true;
     const due = waiting;
     waiting = [];
@@ -64,9 +68,12 @@ export function createMessageQueue({ style, onChange, deliver }: MessageQueueOpt
       },
     },
     send(text) {
-      if (isReading) return deliver(text);
+      if (isReading && !isHeld) return deliver(text);
       waiting = [...waiting, text];
       onChange();
+    },
+    hold() {
+      isHeld = true;
     },
     async *following(events) {
       isReading = false;
@@ -85,6 +92,7 @@ export function createMessageQueue({ style, onChange, deliver }: MessageQueueOpt
     takeAll() {
       const all = waiting;
       waiting = [];
+      isHeld = false;
       if (all.length > 0) onChange();
       return all;
     },

@@ -2,6 +2,7 @@ import type { Content, Executor, JobInfo, SessionId } from "@keelson/protocol";
 import type { Run, RunInput } from "keelson";
 import type { ModelRegistry } from "keelson/providers";
 import { modeOf } from "../core/agent-permissions.ts";
+import { compactedAt } from "../core/compaction.ts";
 import { EFFORT_LEVELS } from "../core/effort-levels.ts";
 import { type CodingRunner, createCodingRunner } from "../core/coding-runner.ts";
 import type { KnownSecrets } from "../core/known-secrets.ts";
@@ -100,8 +101,9 @@ export function openSession({ plan, place, stores, models, secrets, now, notes: 
       const { capabilities, supportedEffortLevels } = models.resolve(model).facts;
       return capabilities?.effortLevels === false ? [] : (supportedEffortLevels ?? EFFORT_LEVELS);
     },
+    compactAt: () => compactedAt(models, terms.model),
     async resume() {
-      if (id === undefined) throw new Error("There is no session to go on with.");
+      if (id === undefined) throw new Error("There is no session to continue.");
       return runner.resume(id);
     },
     get exec() {

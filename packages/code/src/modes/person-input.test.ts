@@ -109,7 +109,7 @@ describe("createPersonInput", () => {
     await type(ALT_UP);
     expect([person.input.draft(), shown]).toEqual(["one\ntyped", []]);
     await type(ALT_UP);
-    expect(shown).toEqual(["! No message waits: the agent has read what you sent, or reads it before its next step."]);
+    expect(shown).toEqual(["! There is no waiting message to edit."]);
   });
 
   it("takes it back with Esc in an empty input, and passes Esc on otherwise", async () => {

@@ -63,6 +63,8 @@ export interface PersonInput {
   outgoing(text: string): Promise<RunInput>;
   /** Returns messages to the input, above what is typed there. */
   giveBack(texts: readonly string[]): void;
+  /** Ends the command of the person if one runs; else it is left to `onInterrupt`. */
+  interrupt(): void;
   /** Stops reading keys and ends the command of the person. */
   close(): Promise<void>;
 }
@@ -100,7 +102,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       else if (name === "external-editor") void editDraft();
       else if (name === "suspend") void input.suspend(() => outside(suspend)).catch(warnOf);
       else if (name !== "take-back") onKey(name);
-      else if (!takeBack()) warn("No message waits: the agent has read what you sent, or reads it before its next step.");
+      else if (!takeBack()) warn("There is no waiting message to edit.");
     },
   };
   const input: TerminalInput = isSpoken
@@ -147,6 +149,7 @@ export function createPersonInput(options: PersonInputOptions): PersonInput {
       return typeof content === "string" ? `${before}\n\n${content}` : [{ type: "text", text: `${before}\n\n` }, ...content];
     },
     giveBack,
+    interrupt: heard.onInterrupt,
     async close() {
       input.close();
       await ownCommands.close();

@@ -60,7 +60,7 @@ it("ends at a question of a child as at one of the agent itself: with exit code 
   const { code, stdout, stderr } = await printed("text");
   expect([code, stdout]).toEqual([4, ""]);
   expect(stderr).toMatch(
-    /‖ awaiting-approval[^\n]*\nDecide about deploy with one of:\n {2}keelson approve \S+ allow\n[\s\S]*Then go on with:\n {2}keelson -p -r s\n$/,
+    /‖ awaiting-approval[^\n]*\nDecide about deploy with one of:\n {2}keelson approve \S+ allow\n[\s\S]*Then continue with:\n {2}keelson -p -r s\n$/,
   );
 });
 

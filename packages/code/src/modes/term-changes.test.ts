@@ -47,7 +47,7 @@ describe("createTermChanges", () => {
     expect(terms()).toEqual({ model: "b/two", mode: "accept-edits", effort: "max" });
     expect(said).toEqual(["model: b/two", "mode: accept-edits (edits of files in the project run, too)", "effort: max"]);
     changes.effort(undefined);
-    expect([terms().effort, said.at(-1)]).toEqual([undefined, "effort: as the session was started"]);
+    expect([terms().effort, said.at(-1)]).toEqual([undefined, "effort: default"]);
   });
 
   it("takes back an effort that the next model does not take, and says so", () => {
@@ -56,13 +56,13 @@ describe("createTermChanges", () => {
     changes.model("b/two");
     expect([terms().effort, said.at(-1)]).toEqual(["max", "model: b/two"]);
     changes.model("b/none");
-    expect([terms().effort, said.at(-1)]).toEqual([undefined, "b/none does not take the effort max: it is as the session was started"]);
+    expect([terms().effort, said.at(-1)]).toEqual([undefined, "b/none does not support the effort max; the default is used again"]);
   });
 
   it("warns of a model that does not take the effort with which the session was started", () => {
     const { changes, said } = open({ own: "low" });
     changes.model("b/none");
-    expect(said.at(-1)).toBe("! this session was started with the effort low, which b/none does not take: choose another model");
+    expect(said.at(-1)).toBe("! this session was started with the effort low, which b/none does not support: choose another model");
   });
 
   it("changes the run under way first, and the terms once the run has accepted it", async () => {

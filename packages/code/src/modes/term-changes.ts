@@ -51,10 +51,10 @@ export function createTermChanges(options: TermChangesOptions): TermChanges {
   function fitEffort(): void {
     const { model, effort } = terms();
     if (effort === undefined || effortsOf(model).includes(effort)) return;
-    setEffort(undefined, `${printableLine(model)} does not take the effort ${effort}: it is as the session was started`);
+    setEffort(undefined, `${printableLine(model)} does not support the effort ${effort}; the default is used again`);
     const { effort: own } = terms();
     if (slot.run === undefined && own !== undefined && !effortsOf(model).includes(own))
-      warn(`this session was started with the effort ${own}, which ${printableLine(model)} does not take: choose another model`);
+      warn(`this session was started with the effort ${own}, which ${printableLine(model)} does not support: choose another model`);
   }
 
   function setEffort(level: EffortLevel | undefined, line: string): void {
@@ -62,7 +62,7 @@ export function createTermChanges(options: TermChangesOptions): TermChanges {
     if (!hasRun) accept({ effort: level }, line);
   }
 
-  function setMode(mode: PermissionMode, isTold: boolean): void {
+  function setMode(mode: PermissionMode, isReported: boolean): void {
     wanted = mode;
     const settled = (then: () => void): void => {
       if (wanted === mode) wanted = undefined;
@@ -75,7 +75,7 @@ export function createTermChanges(options: TermChangesOptions): TermChanges {
           (error: unknown) => settled(() => failed(error)),
         ),
     );
-    if (!hasRun) settled(() => accept({ mode }, isTold ? `mode: ${mode} (${MODE_WORDS[mode]})` : undefined));
+    if (!hasRun) settled(() => accept({ mode }, isReported ? `mode: ${mode} (${MODE_WORDS[mode]})` : undefined));
   }
 
   return {
@@ -86,7 +86,7 @@ export function createTermChanges(options: TermChangesOptions): TermChanges {
       if (!slot.withRun((run) => void run.setModel(name).then(accepted, failed))) accepted();
     },
     mode: (mode) => setMode(mode, true),
-    effort: (level) => setEffort(level, `effort: ${level ?? "as the session was started"}`),
+    effort: (level) => setEffort(level, `effort: ${level ?? "default"}`),
     cycleMode: () => setMode(nextMode(wanted ?? terms().mode), !hasStatusLine),
   };
 }

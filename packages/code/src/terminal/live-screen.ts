@@ -37,6 +37,8 @@ export interface LiveScreen extends Screen {
   finished(lines: readonly string[]): void;
   /** Writes a sequence that moves no cursor and shows nothing, such as a title. */
   control(sequence: string): void;
+  /** Draws all rows of the live region again, because another program has written to the terminal. */
+  redraw(): void;
   /** Draws what has changed since the last frame now. */
   flush(): void;
   /** Removes the live region until `resume`, because another program gets the terminal. */
@@ -115,16 +117,16 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, process
   }
 
   // The terminal has already moved the rows, and the next size would move them again: they are drawn without delay.
-  const onResize = (): void => {
+  function redraw(): void {
     region.invalidate();
     pace.flush();
-  };
-  terminal.on?.("resize", onResize);
+  }
+  terminal.on?.("resize", redraw);
   process?.once("exit", close);
 
   function close(): void {
     if (isClosed) return;
-    terminal.off?.("resize", onResize);
+    terminal.off?.("resize", redraw);
     process?.off("exit", close);
     finished.add(openText.end());
     isClosed = true;
@@ -171,6 +173,7 @@ export function createLiveScreen(terminal: Terminal, { environment = {}, process
     control(sequence) {
       if (sequence !== "") terminal.write(sequence);
     },
+    redraw,
     flush: pace.flush,
     suspend() {
       if (isSuspended || isClosed) return;

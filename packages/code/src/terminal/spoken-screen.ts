@@ -99,6 +99,7 @@ export function createSpokenScreen(terminal: Terminal, { sequences = true, after
     control(sequence) {
       if (sequences && sequence !== "") terminal.write(sequence);
     },
+    redraw: speak,
     flush: speak,
     suspend() {},
     resume() {},

@@ -19,7 +19,7 @@ export interface TerminalTitle {
 }
 
 export function createTerminalTitle(environment: { readonly [name: string]: string | undefined }): TerminalTitle {
-  const isKnown = knowsTitles(environment);
+  const isKnown = supportsTitles(environment);
   let shown: string | undefined;
   return {
     set(text) {
@@ -39,7 +39,7 @@ export function createTerminalTitle(environment: { readonly [name: string]: stri
 }
 
 /** A terminal that knows no titles may print the text of one, or ring at its end. */
-function knowsTitles({ TERM = "", WT_SESSION = "" }: { readonly [name: string]: string | undefined }): boolean {
+function supportsTitles({ TERM = "", WT_SESSION = "" }: { readonly [name: string]: string | undefined }): boolean {
   if (TERM === "") return WT_SESSION !== "";
   return TERM !== "dumb" && TERM !== "linux" && !TERM.startsWith("vt");
 }
