@@ -10,8 +10,8 @@ const MAX_KNOWN = 4_096;
 const known = new Map<string, number>();
 
 /**
- * Returns the columns of one grapheme in a terminal. The result is that of `visibleWidth` of pi-tui, because its editor and its
- * Markdown share the screen with our lines; a test compares both.
+ * Returns the columns of one grapheme in a terminal. The result is that of `visibleWidth` of pi-tui, because its editor
+ * shares the screen with our lines; a test compares both.
  */
 export function graphemeWidth(grapheme: string): number {
   let width = known.get(grapheme);

@@ -58,8 +58,9 @@ describe("softWrapped", () => {
     expect(softWrapped("12 pears and 3 melons", 14)).toEqual(["12 pears and 3", "melons"]);
   });
 
-  it("shows no dot between facts at the end of a row", () => {
+  it("shows no dot between facts where a row ends or begins", () => {
     const style = createStyle(true);
+    expect(softWrapped("abcdef · two", 7)).toEqual(["abcdef", "two"]);
     expect(softWrapped("one · two · three", 11)).toEqual(["one · two", "three"]);
     expect(softWrapped(`one ${style.dim("·")} two`, 6)).toEqual([`one${style.dim("·").replace("·", "")}`, "two"]);
   });

@@ -23,11 +23,13 @@ export function wrapped(line: string, columns: number): string[] {
 const MARK = /^ *(?:\d+ +(?=[–✔✗] ))?(?:[-*•–✔✗●!?›·│] +)?/u;
 // oxlint-disable-next-line no-control-regex -- the dot may have a colour
 const LAST_DOT = / ((?:\u001b\[[\d;]*m)*)·((?:\u001b\[[\d;]*m)*)$/;
+// oxlint-disable-next-line no-control-regex -- see above
+const FIRST_DOT = /^( *)((?:\u001b\[[\d;]*m)*)·((?:\u001b\[[\d;]*m)*) /;
 
 /**
  * Returns rows of a line that is painted, broken only at spaces: a word that is longer than a row, such as a token to copy, is wrapped by the
- * terminal. Rows after the first begin below the text of the first, behind its indentation and its mark. A dot between two facts is not shown at the
- * end of a row.
+ * terminal. Rows after the first begin below the text of the first, behind its indentation and its mark. A dot between two facts is not shown where
+ * a row ends or begins.
  */
 export function softWrapped(line: string, columns: number): string[] {
   if (paintedWidth(line) <= columns) return [line];
@@ -47,7 +49,7 @@ export function softWrapped(line: string, columns: number): string[] {
       width += 1 + added;
     }
   }
-  return [...rows, row];
+  return [...rows, row].map((text, index) => (index === 0 ? text : text.replace(FIRST_DOT, "$1$2$3")));
 }
 
 /** Returns the columns of a line whose colours take none. */
