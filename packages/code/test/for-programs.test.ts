@@ -161,7 +161,7 @@ describe("what waits for a decision", () => {
     const continued = await workspace.keelson("-p", "-c", "more");
     expect([continued.code, continued.stdout]).toEqual([0, "Mine again.\n"]);
     expect(continued.stderr).toContain(
-      `session ${session} waits for an answer of grace and was passed over; to go on with it: keelson -r ${session}`,
+      `session ${session} waits for an answer of grace and was passed over; to continue it: keelson -r ${session}`,
     );
     const named = await workspace.keelson("-p", "-r", session);
     expect([named.code, named.stderr]).toEqual([4, expect.stringContaining("keelson approve")]);

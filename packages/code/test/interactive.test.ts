@@ -70,7 +70,7 @@ it("converses in a terminal: works, asks, tells the cost, leaves, and is gone on
   expect(await code).toBe(0);
 
   // One session, with both tasks in it; what was typed is remembered.
-  const session = /go on with: keelson -r (\S+)/.exec(stripVTControlCharacters(written))?.[1] ?? "";
+  const session = /continue with: keelson -r (\S+)/.exec(stripVTControlCharacters(written))?.[1] ?? "";
   const shown = await workspace.keelson("sessions", "show", session);
   expect(shown.stdout).toMatch(/› write a file[\s\S]*Written\.[\s\S]*› once more[\s\S]*Again: written\./);
   expect(JSON.stringify(workspace.server.requests[2]?.body)).toMatch(/write a file[\s\S]*once more/);

@@ -132,7 +132,7 @@ it("presents a plan in a terminal until the person accepts it, and then works wi
   expect(bodyOf(workspace, 1)).not.toContain("Plan mode is off.");
   expect(bodyOf(workspace, 2)).toContain("Plan mode is off. The permission mode is accept-edits");
   expect(bodyOf(workspace, 6).split("Plan mode is off.")).toHaveLength(2);
-  const session = /go on with: keelson -r (\S+)/.exec(terminal.text())?.[1] ?? "";
+  const session = /continue with: keelson -r (\S+)/.exec(terminal.text())?.[1] ?? "";
   await using stores = await openStores(terminal.host.environment);
   const { openSessionRunner } = await import("../src/core/session-runner.ts");
   expect(tasksOf(await openSessionRunner(stores).sessions.get(session))).toEqual(tasks);

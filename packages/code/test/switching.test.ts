@@ -29,13 +29,13 @@ it("begins, copies and resumes sessions in one process, with their last messages
   await terminal.untilAll(/\n› \n.*\$0\.0025 · .*trunk$/);
 
   terminal.type("/fork\r");
-  await terminal.until(/the session before is kept: keelson -r \S+\n› $/);
+  await terminal.until(/the previous session is kept; continue it with: keelson -r \S+\n› $/);
   terminal.type("and in the copy\r");
   await terminal.until(/Copied\.[\s\S]*✔ complete[\s\S]*\n› $/);
   expect(JSON.stringify(workspace.server.requests[1]?.body)).toMatch(/mend the build[\s\S]*Mended\.[\s\S]*and in the copy/);
 
   terminal.type("/clear\r");
-  await terminal.until(/a new session[\s\S]*the session before is kept[\s\S]*\n› $/);
+  await terminal.until(/a new session[\s\S]*the previous session is kept[\s\S]*\n› $/);
   await terminal.untilAll(/\n› \n.*default · .*\$0 · /);
   terminal.type("something else\r");
   await terminal.until(/Fresh\.[\s\S]*✔ complete[\s\S]*\n› $/);
@@ -64,7 +64,7 @@ it("goes through the modes with Shift-Tab, and asks twice before everything runs
     await terminal.untilAll(new RegExp(`\\n› \\n.*${mode} · `));
   }
   terminal.type("/mode\r");
-  await terminal.untilAll(/mode › \n❯ default[\s\S]*Enter takes/);
+  await terminal.untilAll(/mode › \n❯ default[\s\S]*Enter picks/);
   terminal.type("byp\r");
   await terminal.untilAll(/run everything unasked\? › \n❯ no/);
   terminal.type("\r");
@@ -116,7 +116,7 @@ it("has a session chosen from a list with -r, and from numbers for a screen read
   terminal.type("/quit\r");
   expect(await terminal.exited).toBe(0);
   await using spoken = openTerminal(workspace, ["-r", "--screen-reader"], { columns: 60 });
-  await spoken.until(/1 {2}\S+[\s\S]*go on with \[1-2\], or leave with Enter ›$/);
+  await spoken.until(/1 {2}\S+[\s\S]*continue \[1-2\], or leave with Enter ›$/);
   spoken.type("\r");
   expect(await spoken.exited).toBe(0);
 });

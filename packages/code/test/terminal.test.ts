@@ -225,7 +225,7 @@ describe("sessions in a terminal", () => {
     await using workspace = await openWorkspace((request) => ({ text: `Answer ${request.index}.` }));
     for (const task of ["fix the build", "write the docs"]) await workspace.keelson("-p", task);
     await using terminal = openTerminal(workspace, ["-r", "--screen-reader"], { columns: 60 });
-    await terminal.until(/go on with \[1-2\].*›$/m);
+    await terminal.until(/continue \[1-2\].*›$/m);
     expect(terminal.rows().join("\n")).toMatch(
       /1 {2}\S{36}\n {5}write the docs\n.* ago · 1 turn.*\n {5}goes on with about .* tokens.*\n2 {2}\S{36}\n {5}fix the build/,
     );

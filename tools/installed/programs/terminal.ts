@@ -52,7 +52,7 @@ async function converse(options: ScreenOptions): Promise<string> {
   const screen = openScreen(program, keelson, { ...options, argv: ["--no-sandbox"] });
   await screen.until(/\/help says what you can do[\s\S]*› \n.*default/);
 
-  // What is typed: a menu of commands, files behind @, several lines.
+  // Input: a menu of commands, files behind @, several lines.
   screen.type("/comp");
   await screen.until(/→ \/compact \[what to keep\]/);
   // An Esc that other keys follow immediately is an Alt.
@@ -65,7 +65,7 @@ async function converse(options: ScreenOptions): Promise<string> {
   screen.type(`${ALT_ENTER}and explain it`);
   await screen.until(/\n {2}and explain it/);
   screen.type(ENTER);
-  // Where there are no colours, emphasis is seen by its marks.
+  // Emphasis keeps its Markdown marks if there are no colours.
   const answered = await screen.until(/export const sum = 1;[\s\S]*complete[\s\S]*\n› ?\n[^\n]+$/);
   match(
     answered,

@@ -73,7 +73,7 @@ async function isOwnTurn(
   const [user, isOfClient] = [userOf(environment), tags.includes("mcp")];
   if (!isOfClient && (starter === undefined || user === undefined || starter === user)) return true;
   const whom = isOfClient ? "a client of keelson mcp serve" : starter;
-  stderr.write(`keelson: session ${id} waits for an answer of ${whom} and was passed over; to go on with it: ${command} -r ${id}\n`);
+  stderr.write(`keelson: session ${id} waits for an answer of ${whom} and was passed over; to continue it: ${command} -r ${id}\n`);
   return false;
 }
 

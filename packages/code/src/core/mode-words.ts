@@ -4,9 +4,9 @@ import type { PermissionMode } from "@keelson/protocol";
 export const MODE_WORDS: { readonly [M in PermissionMode]: string } = {
   "default": "reads run; changes and commands ask",
   "accept-edits": "edits of files in the project run, too",
-  "plan-only": "reads alone run: the agent explores and plans",
+  "plan-only": "only reads run: the agent explores and plans",
   "bypass-all": "everything runs unasked that no rule denies",
-  "deny-unauthorized": "what no rule allows is refused, and nothing asks",
+  "deny-unauthorized": "a call that no rule allows is refused without a question",
 };
 
 /** The modes that Shift-Tab goes through. */

@@ -16,7 +16,7 @@ export interface DemoOptions {
 export async function demo(host: CommandHost, { project = BROKEN_PROJECT }: DemoOptions = {}): Promise<number> {
   const pace = isWatched(host) ? createShowPace() : undefined;
   const found = await openDemoModel(host.environment, pace);
-  if (pace === undefined || !found.scripted) return (await import("./tell-repair.ts")).tellRepair({ ...found, project }, host);
+  if (pace === undefined || !found.scripted) return (await import("./print-repair.ts")).printRepair({ ...found, project }, host);
   const { reason = "no API key found" } = found;
   return (await import("./terminal-show.ts")).showInTerminal({ ...found, project, pace, reason }, host);
 }

@@ -43,7 +43,7 @@ const MAX_TURNS = 40;
  * is a script where there is no key.
  * @returns 0 when the project's own tests pass at the end
  */
-export async function tellRepair(options: RepairStoryOptions, host: CommandHost): Promise<number> {
+export async function printRepair(options: RepairStoryOptions, host: CommandHost): Promise<number> {
   const { project, models, secrets, model, scripted, reason } = options;
   const { stdout, environment, command, now } = host;
   const style = createStyle(wantsColors(stdout, environment));
@@ -127,7 +127,7 @@ export async function tellRepair(options: RepairStoryOptions, host: CommandHost)
     figures.join(" · "),
     ...(scripted ? [style.dim("(tokens and cost are estimated from the text: no model was called)")] : []),
     `look at it     ${style.cyan(`${home}${command} sessions show ${session}`)}`,
-    `go on with it  ${style.cyan(`${home}${command} -r ${session}`)}${scripted ? style.dim("  (with a key, and --model provider/id)") : ""}`,
+    `continue it  ${style.cyan(`${home}${command} -r ${session}`)}${scripted ? style.dim("  (with a key, and --model provider/id)") : ""}`,
     `the project    ${style.cyan(`cd ${folder}`)}`,
   ]);
   const summary = "That was keelson, line by line. In a terminal it is a conversation.";

@@ -42,7 +42,9 @@ describe("createAttachments", () => {
   it("leaves a marker without an image as text, and reports it", async () => {
     const { content, problems } = await setUp({}).attach("what is [image #7]?");
     expect(content).toBe("what is [image #7]?");
-    expect(problems).toEqual(["[image #7] is not an image of this conversation. Paste it again, or name its file."]);
+    expect(problems).toEqual([
+      "[image #7] is not available: there is no such image, or 20 newer ones replaced it. Paste it again, or name its file.",
+    ]);
   });
 
   it("attaches the files that a message names", async () => {

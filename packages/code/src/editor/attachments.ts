@@ -81,7 +81,10 @@ export function createAttachments({ cwd, home = homedir(), read = (path) => read
       for (const match of text.matchAll(MARKER)) {
         const number = Number(match[1]);
         const image = images.get(number);
-        if (image === undefined) problems.push(`${match[0]} is not an image of this conversation. Paste it again, or name its file.`);
+        if (image === undefined)
+          problems.push(
+            `${match[0]} is not available: there is no such image, or 20 newer ones replaced it. Paste it again, or name its file.`,
+          );
         if (image === undefined || seen.has(number)) continue;
         seen.add(number);
         const upTo = match.index + match[0].length;

@@ -39,7 +39,7 @@ export const KEYS: readonly KeyBinding[] = [
   { key: "Ctrl-R", name: "search", does: "search earlier messages" },
   { key: "Tab", name: "complete", does: "complete what the menu marks" },
   { key: "Shift-Tab", name: "mode", does: "change the permission mode" },
-  { key: "Esc", name: "stop", does: "stop the agent; close a menu; leave a question" },
+  { key: "Esc", name: "stop", does: "stop the agent; close a menu; go back in a question" },
   { key: "Ctrl-C", name: "interrupt", does: "stop after this step; again: abort; empty the input; leave" },
   { key: "Ctrl-D", name: "end", does: "leave, if the input is empty" },
   { key: "Alt-Up", name: "take-back", does: "edit the last message that the agent has not read" },

@@ -1,6 +1,6 @@
 import type { FoldedOutputs } from "../render/folded-outputs.ts";
 import { type CodeHighlight, createCodeHighlight } from "./highlight-code.ts";
-import { knowsHyperlinks } from "./knows-hyperlinks.ts";
+import { supportsHyperlinks } from "./supports-hyperlinks.ts";
 import { chooseTheme, createTheme, type Theme, type ThemeFacts } from "./theme.ts";
 import type { Words } from "./words.ts";
 
@@ -28,7 +28,7 @@ export async function loadReading({ folds, onProblem, ...facts }: ReadingOptions
   const { createMarkdownWords, markdownLines } = await import("./markdown-words.ts");
   const theme = createTheme(chooseTheme(facts));
   const highlight = createCodeHighlight(onProblem === undefined ? {} : { onProblem });
-  const options = { theme, highlight, hyperlinks: facts.colors && knowsHyperlinks(facts.environment) };
+  const options = { theme, highlight, hyperlinks: facts.colors && supportsHyperlinks(facts.environment) };
   return {
     theme,
     highlight,

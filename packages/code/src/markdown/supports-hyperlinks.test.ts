@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { knowsHyperlinks } from "./knows-hyperlinks.ts";
+import { supportsHyperlinks } from "./supports-hyperlinks.ts";
 
 it.each([
   [{ TERM_PROGRAM: "iTerm.app" }, true],
@@ -13,5 +13,5 @@ it.each([
   [{ TERM: "xterm", FORCE_HYPERLINK: "1" }, true],
   [{ TERM: "xterm-kitty", FORCE_HYPERLINK: "0" }, false],
 ])("takes a terminal with %j as one that opens hyperlinks: %s", (environment, expected) => {
-  expect(knowsHyperlinks(environment)).toBe(expected);
+  expect(supportsHyperlinks(environment)).toBe(expected);
 });

@@ -2,7 +2,7 @@ const PROGRAMS: ReadonlySet<string> = new Set(["iTerm.app", "WezTerm", "vscode",
 const TERMS = /^(?:xterm-(?:kitty|ghostty)|foot|alacritty|wezterm|contour)/;
 
 /** True if the environment names a terminal that opens hyperlinks (OSC 8). False within a multiplexer, which may drop them. */
-export function knowsHyperlinks(environment: { readonly [name: string]: string | undefined }): boolean {
+export function supportsHyperlinks(environment: { readonly [name: string]: string | undefined }): boolean {
   const forced = environment["FORCE_HYPERLINK"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
   const { TERM: term = "", TERM_PROGRAM: program = "" } = environment;

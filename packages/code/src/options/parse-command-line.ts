@@ -18,7 +18,7 @@ Examples:
   $ keelson -p "why does the build fail?"          one task; prints the response and exits
   $ git diff | keelson -p "review this"            the task with more on standard input
   $ keelson -p --allow 'bash(npm test*)' "make the tests pass"
-  $ keelson -c                                     go on with the newest session of this folder
+  $ keelson -c                                     continue the newest session of this folder
 
 Rules: they are held against what a call says it would start, read and write. What the programs that you allow do in turn, such as tests
   or scripts, is not seen, so allow what you would run unread; a sandbox is what keeps a program from something.

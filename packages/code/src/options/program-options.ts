@@ -52,7 +52,7 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
     .argument("[task...]", "what to do; also read from standard input")
     .option("-p, --print", "print the response and exit (also when there is no terminal)")
     .option("--model <provider/id>", "model to use", modelName)
-    .option("--fallback-model <provider/id>", "model to go on with when the first one keeps failing", modelName)
+    .option("--fallback-model <provider/id>", "model to continue with when the first one keeps failing", modelName)
     .addOption(new Option("--effort <level>", "how much the model thinks (default: as the model does)").choices(EFFORT_LEVELS))
     .option(
       "--add-dir <folder>",
@@ -93,8 +93,8 @@ export function addProgramOptions(program: Command, rules: PermissionRule[]): vo
       ).choices(["ask", "end"]),
     )
     .option("--timeout <duration>", "end after this time: 90s, 10m, 1h", (text) => parseDuration(text, "--timeout"))
-    .option("-c, --continue", "go on with the newest session of this folder")
-    .option("-r, --resume [session]", "go on with a session: its id or the beginning of it; alone, choose one of this folder")
+    .option("-c, --continue", "continue the newest session of this folder")
+    .option("-r, --resume [session]", "continue a session: its id or the beginning of it; alone, choose one of this folder")
     .option("--fork", "with -c or -r: leave that session as it is and go on in a copy")
     .option("--trust", "use the project's instructions, hooks and MCP servers without asking, in this run")
     .option("--mcp-config <file>", "JSON with MCP servers to use beside your own and the project's")

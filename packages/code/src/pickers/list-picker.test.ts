@@ -42,7 +42,7 @@ describe("createListPicker", () => {
       { value: "a", label: "one", description: "the first" },
       { value: "b", label: "another" },
     ]);
-    expect(shown()).toBe(["model › ", "❯ one      the first", "  another", "  1/2 · ↑↓ · Enter takes · Esc leaves"].join("\n"));
+    expect(shown()).toBe(["model › ", "❯ one      the first", "  another", "  1/2 · ↑↓ · Enter picks · Esc cancels"].join("\n"));
   });
 
   it("filters by what is typed and takes the marked choice", () => {
@@ -72,7 +72,7 @@ describe("createListPicker", () => {
   it("says that nothing fits, and takes nothing then", () => {
     const { type, shown, done } = open(of("a", "b"));
     type("x", "y", "\r");
-    expect(shown()).toContain("nothing fits what you typed");
+    expect(shown()).toContain("no match");
     expect(done).toEqual([]);
     type("\u0015", "\r");
     expect(done).toEqual(["a"]);

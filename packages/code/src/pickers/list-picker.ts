@@ -130,7 +130,7 @@ export function createListPicker<T>(options: ListPickerOptions<T>): ListPicker<T
 
   function choiceLines(columns: number, room: number): readonly string[] {
     if (room <= 0) return [];
-    if (found.length === 0) return [style.yellow(truncated(choices.length === 0 ? empty : "nothing fits what you typed", columns))];
+    if (found.length === 0) return [style.yellow(truncated(choices.length === 0 ? empty : "no match", columns))];
     const hasDetails = choices.some(({ details }) => details !== undefined);
     const height = hasDetails && room >= 2 ? 2 : 1;
     page = Math.max(1, Math.floor(room / height));
@@ -164,7 +164,7 @@ export function createListPicker<T>(options: ListPickerOptions<T>): ListPicker<T
 
   function hintLine(columns: number): string {
     const place = found.length === 0 ? [] : [`${marked + 1}/${found.length}`];
-    const hints = [...place, "↑↓", "Enter takes", "Esc leaves", ...(onSwitch === undefined ? [] : [`Tab ${onSwitch.hint}`])];
+    const hints = [...place, "↑↓", "Enter picks", "Esc cancels", ...(onSwitch === undefined ? [] : [`Tab ${onSwitch.hint}`])];
     let line = "";
     for (const hint of hints) {
       const longer = line === "" ? `  ${hint}` : `${line} · ${hint}`;

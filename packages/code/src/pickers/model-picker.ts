@@ -21,7 +21,7 @@ export function createModelPicker({ style, current, known, listed, onDone, chang
     choices: choicesOf(current, known),
     style,
     initial: current,
-    empty: "no model is known here; /model provider/id takes any",
+    empty: "no models are listed; type one: /model provider/id",
     onDone,
   });
   listed.then(

@@ -61,7 +61,7 @@ describe("createSessionPicker", () => {
         "    waits for an answer · 5 min ago · 3 turns · $0.5000 · release/2 · bbbb2222",
         "  ✗ write docs",
         "    damaged · 5 min ago · 3 turns · $0.5000 · cccc3333",
-        "  1/3 · ↑↓ · Enter takes · Esc leaves · Tab switches this folder and all",
+        "  1/3 · ↑↓ · Enter picks · Esc cancels · Tab this folder/all folders",
       ].join("\n"),
     );
   });
@@ -103,7 +103,7 @@ describe("createSessionPicker", () => {
     type("site");
     expect(shown(100)).toMatch(/session of any folder › site\n❯ paint it\n.* ~\/site · dddd4444/);
     type("\t");
-    expect(shown()).toContain("session › site\nnothing fits what you typed");
+    expect(shown()).toContain("session › site\nno match");
   });
 
   it("goes back to this folder if the others cannot be read", async () => {
@@ -111,6 +111,6 @@ describe("createSessionPicker", () => {
     type("\t");
     await Promise.resolve();
     await Promise.resolve();
-    expect(shown()).toContain("session (those of other folders: locked) › \n❯ ● mend");
+    expect(shown()).toContain("session (other folders cannot be read: locked) › \n❯ ● mend");
   });
 });

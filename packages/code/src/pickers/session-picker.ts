@@ -27,7 +27,7 @@ export function createSessionPicker(options: SessionPickerOptions): Picker {
   let shown: "here" | "everywhere" = "here";
   let problem = "";
   const title = (): string => {
-    if (shown === "here") return problem === "" ? "session" : `session (those of other folders: ${problem})`;
+    if (shown === "here") return problem === "" ? "session" : `session (other folders cannot be read: ${problem})`;
     return all === undefined ? "session (reading …)" : "session of any folder";
   };
   const show = (): void => {
@@ -44,7 +44,7 @@ export function createSessionPicker(options: SessionPickerOptions): Picker {
     style,
     empty: "there are no sessions of this folder; Tab shows those of every folder",
     onSwitch: {
-      hint: "switches this folder and all",
+      hint: "this folder/all folders",
       act() {
         shown = shown === "here" ? "everywhere" : "here";
         show();

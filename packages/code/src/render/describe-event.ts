@@ -57,7 +57,7 @@ export function textOfMessage(message: Message): string {
 }
 
 function effortWords(effort: EffortLevel | null): string {
-  return effort === null ? "as the agent has it" : printableLine(effort);
+  return effort === null ? "default" : printableLine(effort);
 }
 
 function decisionWords(decision: Decision, style: Style): string {

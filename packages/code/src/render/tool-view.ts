@@ -35,7 +35,7 @@ export interface ToolViewOptions {
 
 const BAR = "  │ ";
 // Instant results say nothing by their time.
-const WORTH_TELLING_MS = 100;
+const MIN_SHOWN_DURATION_MS = 100;
 const MAX_DIFF_LINES = 24;
 const MAX_PREVIEW_ROWS = 200;
 const TITLE_COLUMNS = 60;
@@ -49,7 +49,7 @@ export function toolResultLines({ call, output, isError, durationMs }: ToolResul
   const { folds } = options;
   const keep = folds && ((lines: readonly string[]) => folds.keep(callTitle(call, { style, columns: TITLE_COLUMNS }), lines));
   const body = isError ? failureBody(text, options, keep) : successBody(call, text, options, keep);
-  const facts = [exitCode ? `exit code ${exitCode}` : "", durationMs >= WORTH_TELLING_MS ? formatDuration(durationMs) : "", body.fact]
+  const facts = [exitCode ? `exit code ${exitCode}` : "", durationMs >= MIN_SHOWN_DURATION_MS ? formatDuration(durationMs) : "", body.fact]
     .filter((fact) => fact !== "")
     .join(", ");
   const mark = failed ? style.red("✗") : style.green("●");

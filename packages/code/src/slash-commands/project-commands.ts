@@ -83,7 +83,7 @@ async function memory(
   }
   const number = /^edit(?:\s+(?<number>\d+))?$/.exec(argument)?.groups;
   if (number === undefined)
-    return [style.yellow(`"${printableLine(argument)}" is not understood: /memory takes nothing, or edit and a number`)];
+    return [style.yellow(`"${printableLine(argument)}" is not understood: use /memory, or /memory edit and a number`)];
   const chosen = number["number"] === undefined && found.length === 1 ? found[0] : found[Number(number["number"] ?? 0) - 1];
   if (chosen === undefined) return [style.yellow(`give the number of a file: /memory edit 1 to ${found.length}`)];
   return editFile(chosen.file);

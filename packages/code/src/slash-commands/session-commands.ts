@@ -8,7 +8,7 @@ type View = Pick<Prompt, "style" | "columns">;
 export interface SessionCommandsOptions {
   /** Facts about the conversation so far. */
   facts(topic: Topic, view: View): Promise<readonly string[]>;
-  /** Has what the project brings and was left out be used. @returns lines that say what that is */
+  /** Trusts the items of the project that are not used yet. @returns lines that say what they are */
   trustLeftOut(view: View): Promise<readonly string[]>;
   /** Has the conversation shortened before the next turn. @param keep what to keep; empty: what the agent chooses */
   compact(keep: string): Promise<readonly string[]>;
@@ -21,7 +21,7 @@ export function sessionCommands({ facts, trustLeftOut, compact }: SessionCommand
     execute: (_argument, { style, columns }) => facts(name, { style, columns }),
   });
   return [
-    fact("cost", "conversation", "what this session took"),
+    fact("cost", "conversation", "turns, tokens and cost of this session"),
     fact("context", "conversation", "what fills the last request, and what that cost"),
     {
       name: "compact",
@@ -33,7 +33,7 @@ export function sessionCommands({ facts, trustLeftOut, compact }: SessionCommand
     fact("permissions", "agent", "what always runs unasked in this project"),
     {
       name: "trust",
-      description: "use what this project brings and was left out",
+      description: "trust what this project brings and is not used yet",
       group: "project",
       execute: (_argument, { style, columns }) => trustLeftOut({ style, columns }),
     },

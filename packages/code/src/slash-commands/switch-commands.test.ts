@@ -67,7 +67,8 @@ describe("switchCommands", () => {
 
   it("leaves no session that is at work, and lists the others then", async () => {
     const { did, execute } = setUp(["\r"], {} as Run);
-    for (const name of ["clear", "resume", "fork"]) expect(await execute(name, "bb")).toEqual([expect.stringContaining("press Esc first")]);
+    for (const name of ["clear", "resume", "fork"])
+      expect(await execute(name, "bb")).toEqual([expect.stringContaining("Press Esc to stop it")]);
     expect((await execute("sessions")).join("\n")).toMatch(/aaaa[^]*mend it[^]*bbbb/);
     expect(did).toEqual([]);
   });

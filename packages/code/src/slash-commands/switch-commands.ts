@@ -22,7 +22,7 @@ export interface SwitchCommandsOptions {
 }
 
 /** Said of commands that need a session in which nothing runs. */
-export const BUSY = "It is still at work: press Esc first, then try again.";
+export const BUSY = "The agent is still working. Press Esc to stop it, then try again.";
 
 const MOST_LISTED = 10;
 
@@ -42,7 +42,7 @@ export function switchCommands(options: SwitchCommandsOptions): readonly SlashCo
     {
       name: "resume",
       argumentHint: "[session]",
-      description: "go on with another session",
+      description: "continue another session",
       group: "conversation",
       complete: async (argument) =>
         (await sessions())
@@ -52,13 +52,13 @@ export function switchCommands(options: SwitchCommandsOptions): readonly SlashCo
     },
     {
       name: "fork",
-      description: "copy this session and go on in the copy",
+      description: "copy this session and continue in the copy",
       group: "conversation",
       execute: (_argument, prompt) => whenIdle(prompt, fork),
     },
     {
       name: "sessions",
-      description: "the sessions of this folder and of others, to go on with one",
+      description: "list the sessions of this folder and of others, and continue one",
       group: "conversation",
       execute: (_argument, prompt) => (prompt.run === undefined ? pick(prompt, options) : list(prompt, options)),
     },

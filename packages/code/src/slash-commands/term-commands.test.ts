@@ -112,9 +112,9 @@ describe("/effort", () => {
   });
 
   it("names the levels if another word is given, and says so if the model takes none", async () => {
-    expect(await setUp().run("effort", "max")).toEqual(['"max" is no effort: write one of low, high, default']);
+    expect(await setUp().run("effort", "max")).toEqual(['"max" is not an effort level: use one of low, high, default']);
     expect(await setUp().run("effort")).toEqual(["effort: high; /effort changes it: one of low, high, default"]);
-    expect(await setUp(undefined, []).run("effort", "low")).toEqual(["a/one takes no effort"]);
+    expect(await setUp(undefined, []).run("effort", "low")).toEqual(["a/one has no effort levels"]);
   });
 });
 
@@ -129,7 +129,7 @@ describe("/mode", () => {
   it("has a mode chosen with what it lets run", async () => {
     const { run, did, shown } = setUp([[DOWN, ENTER]]);
     await run("mode");
-    expect([did, shown[0]]).toEqual([["mode accept-edits"], expect.stringMatching(/plan-only .*reads alone run/)]);
+    expect([did, shown[0]]).toEqual([["mode accept-edits"], expect.stringMatching(/plan-only .*only reads run/)]);
   });
 
   it("asks once more before everything runs unasked, with no as the first answer", async () => {

@@ -67,14 +67,14 @@ export function termCommands({ model: currentModel, known, listed, effortsOf }: 
 
 async function changeEffort(argument: string, prompt: Prompt, levels: readonly EffortLevel[]): Promise<SlashOutput> {
   const { effort, choose, style, model } = prompt;
-  if (levels.length === 0) return [style.yellow(`${printableLine(model)} takes no effort`)];
+  if (levels.length === 0) return [style.yellow(`${printableLine(model)} has no effort levels`)];
   const read = (word: string): EffortLevel | typeof OWN_EFFORT | undefined =>
     word === OWN_EFFORT ? word : levels.find((level) => level === word);
   const words = `one of ${[...levels, OWN_EFFORT].join(", ")}`;
   let chosen = read(argument);
-  if (argument !== "" && chosen === undefined) return [style.yellow(`"${printableLine(argument)}" is no effort: write ${words}`)];
+  if (argument !== "" && chosen === undefined) return [style.yellow(`"${printableLine(argument)}" is not an effort level: use ${words}`)];
   if (argument === "") {
-    if (choose === undefined) return [`effort: ${effort ?? "that of the model"}; /effort changes it: ${words}`];
+    if (choose === undefined) return [`effort: ${effort ?? OWN_EFFORT}; /effort changes it: ${words}`];
     chosen = await choose<EffortLevel | typeof OWN_EFFORT>((opened) =>
       createListPicker<EffortLevel | typeof OWN_EFFORT>({
         ...opened,
@@ -82,7 +82,7 @@ async function changeEffort(argument: string, prompt: Prompt, levels: readonly E
         initial: effort ?? OWN_EFFORT,
         choices: [
           ...levels.map((value) => ({ value, label: value })),
-          { value: OWN_EFFORT, label: OWN_EFFORT, description: "as the session was started" },
+          { value: OWN_EFFORT, label: OWN_EFFORT, description: "the effort that the session was started with" },
         ],
       }),
     );

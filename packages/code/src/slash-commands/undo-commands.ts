@@ -15,7 +15,7 @@ export interface UndoCommandsOptions {
   onFilesChanged(paths: readonly string[], action: "undo" | "redo"): void;
 }
 
-const USAGE = "/undo takes nothing (the changes since your last message), a number of messages, or call (the last call alone)";
+const USAGE = "Use /undo (the changes since your last message), /undo and a number of messages, or /undo call (the last call alone)";
 const NO_CHANGES = "No file was changed in this session.";
 
 /** The commands that undo, redo and show the changes of files in a session. */
@@ -54,7 +54,9 @@ export function undoCommands({ history, session, onFilesChanged }: UndoCommandsO
         const id = session();
         const wanted = argument === "" ? undefined : readUndo(argument);
         if (argument !== "" && wanted === undefined)
-          return [style.yellow(`"${printableLine(argument)}" is not understood: /diff takes nothing, a number of messages, or call.`)];
+          return [
+            style.yellow(`"${printableLine(argument)}" is not understood: use /diff, /diff and a number of messages, or /diff call.`),
+          ];
         if (id === undefined) return [NO_CHANGES];
         const project = history();
         const { changes } = await project.changes(id, wanted?.choice);

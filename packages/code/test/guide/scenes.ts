@@ -196,7 +196,7 @@ export const SCENES: readonly Scene[] = [
       }
     },
     async play(terminal) {
-      await terminal.untilAll(/session › \n[\s\S]*receipt as PDF[\s\S]*Enter takes/);
+      await terminal.untilAll(/session › \n[\s\S]*receipt as PDF[\s\S]*Enter picks/);
     },
   },
   {

@@ -37,7 +37,7 @@ describe.each(WIDTHS)("messages that are sent while the agent works, at %d colum
     thought.resolve();
     await see("", /› the second\n {2}a draft, edited\n[\s\S]*bash: began[\s\S]*\n› $/);
     expect(await see(`the third${KEYS.enter}`, /› the third\n[\s\S]*\n› $/, "› begin")).toMatchSnapshot();
-    await see(KEYS.altUp, /No message waits[\s\S]*\n› $/);
+    await see(KEYS.altUp, /no waiting message[\s\S]*\n› $/);
   });
 
   it("are read by the agent before its next response, in order", async () => {
