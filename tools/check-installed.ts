@@ -72,9 +72,9 @@ try {
       await use("a client of an MCP server", folder, ["mcp-client.ts"]);
       await use("ripgrep, a sandbox, a terminal, a merge", folder, ["machine.ts"]);
       await use("the command", folder, ["command.ts", join(folder, "node_modules", ".bin", "keelson")]);
-      await use("a terminal", folder, ["terminal.ts", join(folder, "node_modules", ".bin", "keelson")]);
       await use("a day of work", folder, ["work.ts", join(folder, "node_modules", ".bin", "keelson")]);
     }
+    await use("a conversation in terminals of each kind", npm, ["terminal.ts", join(npm, "node_modules", ".bin", "keelson")]);
     await use("the command of a global prefix", npm, ["command.ts", join(global, "bin", "keelson")]);
     await use("the contract suites", npm, [join("node_modules", "vitest", "vitest.mjs"), "run"]);
   }

@@ -14,7 +14,7 @@ const WORKER = fileURLToPath(new URL("./history-worker.ts", import.meta.url));
 const actions: readonly AgentAction[] = [
   { type: "shell", line: "echo made > made.txt; echo more >> a.txt; rm b.txt; git pack-refs --all" },
 ];
-const KILLS = sampleSize("last changes of files before which a process is killed", { test: 8, ci: 12, soak: 500 });
+const KILLS = sampleSize("last changes of files before which a process is killed", { test: 6, ci: 8, soak: 500 });
 
 describe("the file history of a process that is killed after its command, before one of the last changes of files that it makes", () => {
   it("undoes the whole command [TC-04]", { timeout: 0 }, async () => {

@@ -12,7 +12,7 @@ import type { WorkerTask } from "./history-worker.ts";
 import { differences, readTree } from "./read-tree.ts";
 
 const WORKER = fileURLToPath(new URL("./history-worker.ts", import.meta.url));
-const RUNS = sampleSize("processes that are killed while they change or undo files", { test: 3, ci: 40, soak: 500 });
+const RUNS = sampleSize("processes that are killed while they change or undo files", { test: 3, ci: 24, soak: 500 });
 
 /** The part of a process's work after which it is killed. */
 const part = fc.double({ min: 0, max: 1, noNaN: true });
