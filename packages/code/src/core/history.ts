@@ -3,13 +3,9 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 
 const MAX_LINES = 500;
 
-/** Lines typed before, newest first. A history that cannot be read is no reason not to talk. */
+/** Returns the last lines typed before, newest first. A history that cannot be read is no reason not to talk. */
 export async function readHistory(path: string): Promise<readonly string[]> {
-  const text = await readFile(path, "utf8").catch(() => "");
-  return text
-    .split("\n")
-    .flatMap((line) => decodeLine(line))
-    .toReversed();
+  return (await readLines(path)).slice(-MAX_LINES).toReversed();
 }
 
 /**
@@ -22,10 +18,16 @@ export function appendHistory(path: string, line: string): void {
 
 /** Removes the oldest lines of a history that has become long. */
 export async function trimHistory(path: string): Promise<void> {
-  const lines = (await readHistory(path)).slice(0, MAX_LINES).toReversed();
+  const lines = await readLines(path);
+  if (lines.length <= MAX_LINES) return;
   const draft = `${path}.${process.pid}`;
-  await writeFile(draft, lines.map(encodeLine).join(""), { mode: 0o600 });
+  await writeFile(draft, lines.slice(-MAX_LINES).map(encodeLine).join(""), { mode: 0o600 });
   await rename(draft, path);
+}
+
+async function readLines(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  return text.split("\n").flatMap(decodeLine);
 }
 
 function encodeLine(line: string): string {

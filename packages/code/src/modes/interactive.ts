@@ -156,6 +156,15 @@ export async function converse(
     }
   }
 
+  /** Keeps a message for later conversations. A failure must not keep it from the agent. */
+  function keepTyped(text: string): void {
+    try {
+      appendHistory(stores.home.history, text);
+    } catch (error) {
+      warn(`your message is not kept for Up and Ctrl-R of later conversations: ${String(error)}`);
+    }
+  }
+
   const person = createPersonInput({
     ...{ stdin, screen, style, environment, history: earlier },
     isSpoken,
@@ -168,7 +177,7 @@ export async function converse(
       home: environment["HOME"],
     }),
     onChange: () => screen.changed({ soon: true }),
-    onTyped: (text) => appendHistory(stores.home.history, text),
+    onTyped: keepTyped,
     onOwnCommandEnd: () => status.readBranch(),
     onMessage: (text) => conversation.message(text, { isShown: isSpoken }),
     onAnswer: (text) => conversation.answer(text),
@@ -240,7 +249,7 @@ export async function converse(
 
   // In raw mode Ctrl-C comes as a key; once the input is closed, or from elsewhere, as a signal.
   const onInterrupt = (): void => {
-    // The program that has the terminal gets it, too, and it is meant for that one.
+    // A signal is meant for the program that has the terminal, which gets it as well.
     if (!isOutside) person.interrupt();
   };
   const onTerminate = (): void => {
