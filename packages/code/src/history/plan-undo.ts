@@ -50,7 +50,7 @@ export function planUndo(steps: readonly Step[], isSame: CompareStates = byState
     const move = moves.get(path);
     if (move === undefined) moves.set(path, { from: after, to: before, isCut: false, ...(unclear && { unclear }) });
     else if (move.isCut) continue;
-    // Whoever changed the path in between, it is led back to the state before the older step. A killed process may leave a change recorded twice.
+    // The goal is the state before the older step, whoever changed the path in between. A killed process may leave a change recorded twice.
     else if (isSame(path, move.to, after) || isSame(path, move.to, before)) {
       move.to = before;
       if (unclear !== undefined) move.unclear ??= unclear;

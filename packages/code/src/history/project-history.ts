@@ -82,10 +82,12 @@ export class ProjectHistory {
   /** Takes a snapshot after a command. @returns the changes, and what of them cannot be undone */
   async end(step: BegunStep): Promise<{ readonly changes: readonly Change[]; readonly notes: readonly HistoryNote[] }> {
     return this.#locked(async () => {
-      const mark = (changes: readonly Change[]): readonly Change[] =>
-        markJob({ ...step, owner: "", number: 0 }, changes, this.store.parts.now());
-      const { changes, notes } = await snapshotChanges(this.store, (found) => this.#close(step, mark(found)));
-      return { changes: mark(changes), notes };
+      let changes: readonly Change[] = [];
+      const { notes } = await snapshotChanges(this.store, (found) => {
+        changes = markJob({ ...step, owner: "", number: 0 }, found, this.store.parts.now());
+        this.#close(step, changes);
+      });
+      return { changes, notes };
     });
   }
 
